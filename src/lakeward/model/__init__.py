@@ -1,0 +1,11 @@
+"""The nouns: frozen values without I/O and without bytes.
+
+data_types   DataType, TypeRoot, and one factory per type: INT(), DECIMAL(10, 2), ROW(…)
+type_text    "DECIMAL(10, 2) NOT NULL" ↔ DataType
+schema       Column, Schema: columns with ids, keys, evolution
+table        TablePath, TableDescriptor, TableInfo
+partition    PartitionSpec names, and the text form of typed partition values
+bucket       TableBucket: the unit that has one log
+names        which names are legal for databases, tables and partition values
+json_form    descriptors ↔ JSON, as stored and as sent
+"""

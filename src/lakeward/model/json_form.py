@@ -1,0 +1,214 @@
+"""Descriptors ↔ JSON, as stored in the catalog and as sent on the wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.data_types import DataType, RowField, TypeRoot
+from lakeward.model.schema import Aggregate, Column, Schema
+from lakeward.model.table import TableDescriptor
+
+_VERSION = 1
+_WITH_LENGTH = {TypeRoot.CHAR, TypeRoot.BINARY}
+_DEFAULT_PRECISION = {TypeRoot.TIME: 0, TypeRoot.TIMESTAMP: 6, TypeRoot.TIMESTAMP_LTZ: 6}
+
+
+@dataclass(frozen=True)
+class DatabaseDescriptor:
+    """What can be said of a database."""
+
+    comment: str | None = None
+    custom_properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def type_to_json(type_: DataType) -> dict[str, Any]:
+    """A type as a JSON object."""
+    out: dict[str, Any] = {"type": type_.root.value}
+    if not type_.nullable:
+        out["nullable"] = False
+    match type_.root:
+        case TypeRoot.CHAR | TypeRoot.BINARY:
+            out["length"] = type_.length
+        case TypeRoot.DECIMAL:
+            out["precision"], out["scale"] = type_.precision, type_.scale
+        case TypeRoot.TIME | TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
+            out["precision"] = type_.precision
+        case TypeRoot.ARRAY:
+            assert type_.element is not None
+            out["element_type"] = type_to_json(type_.element)
+        case TypeRoot.MAP:
+            assert type_.key is not None
+            assert type_.value is not None
+            out["key_type"], out["value_type"] = type_to_json(type_.key), type_to_json(type_.value)
+        case TypeRoot.ROW:
+            out["fields"] = [_row_field_to_json(f) for f in type_.fields]
+        case _:
+            pass
+    return out
+
+
+def _row_field_to_json(f: RowField) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": f.name, "field_type": type_to_json(f.type)}
+    if f.description is not None:
+        out["description"] = f.description
+    out["field_id"] = f.id
+    return out
+
+
+def type_of_json(node: Any) -> DataType:
+    """A type from its JSON object."""
+    root = TypeRoot(node["type"])
+    out = DataType(root, nullable=bool(node.get("nullable", True)))
+    match root:
+        case TypeRoot.CHAR | TypeRoot.BINARY:
+            return replace(out, length=_bounded(node["length"], 1, 2**31 - 1, "length"))
+        case TypeRoot.DECIMAL:
+            precision = _bounded(node["precision"], 1, 38, "precision")
+            return replace(out, precision=precision, scale=_bounded(node["scale"], 0, precision, "scale"))
+        case TypeRoot.TIME | TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
+            return replace(out, precision=_bounded(node.get("precision", _DEFAULT_PRECISION[root]), 0, 9, "precision"))
+        case TypeRoot.ARRAY:
+            return replace(out, element=type_of_json(node["element_type"]))
+        case TypeRoot.MAP:
+            return replace(out, key=type_of_json(node["key_type"]).not_null(), value=type_of_json(node["value_type"]))
+        case TypeRoot.ROW:
+            fields = tuple(
+                RowField(f["name"], type_of_json(f["field_type"]), f.get("description"), f.get("field_id", -1))
+                for f in node["fields"]
+            )
+            return replace(out, fields=fields)
+        case _:
+            return out
+
+
+def _bounded(value: Any, low: int, high: int, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(f"{what} must be between {low} and {high}, not {value!r}")
+    return value
+
+
+def schema_to_json(schema: Schema) -> dict[str, Any]:
+    """A schema as a JSON object."""
+    out: dict[str, Any] = {"version": _VERSION, "columns": [_column_to_json(c) for c in schema.columns]}
+    if schema.primary_key:
+        out["primary_key"] = list(schema.primary_key)
+    if schema.auto_increment:
+        out["auto_increment_column"] = list(schema.auto_increment)
+    out["highest_field_id"] = schema.highest_field_id
+    return out
+
+
+def _column_to_json(column: Column) -> dict[str, Any]:
+    out: dict[str, Any] = {"name": column.name, "data_type": type_to_json(column.type)}
+    if column.comment is not None:
+        out["comment"] = column.comment
+    if column.aggregate is not None:
+        out["agg_function"] = {"type": column.aggregate.function}
+        if column.aggregate.parameters:
+            out["agg_function"]["parameters"] = dict(column.aggregate.parameters)
+    out["id"] = column.id
+    return out
+
+
+def schema_of_json(node: Any) -> Schema:
+    """A schema from its JSON object."""
+    columns = [
+        Column(
+            name=str(c["name"]),
+            type=type_of_json(c["data_type"]),
+            id=int(c.get("id", -1)),
+            comment=c.get("comment"),
+            aggregate=_aggregate_of_json(c.get("agg_function")),
+        )
+        for c in node["columns"]
+    ]
+    schema = Schema.of(columns, node.get("primary_key") or (), node.get("auto_increment_column") or ())
+    return replace(schema, highest_field_id=max(schema.highest_field_id, int(node.get("highest_field_id", -1))))
+
+
+def _aggregate_of_json(node: Any) -> Aggregate | None:
+    if node is None:
+        return None
+    name = str(node["type"]).lower().replace("-", "_")
+    return Aggregate(name, tuple((str(k), str(v)) for k, v in (node.get("parameters") or {}).items()))
+
+
+def descriptor_to_json(descriptor: TableDescriptor) -> dict[str, Any]:
+    """A table descriptor as a JSON object, keys in the order Apache Fluss writes them."""
+    out: dict[str, Any] = {"version": _VERSION, "schema": schema_to_json(descriptor.schema)}
+    if descriptor.comment is not None:
+        out["comment"] = descriptor.comment
+    out["partition_key"] = list(descriptor.partition_keys)
+    out["bucket_key"] = list(descriptor.bucket_keys)
+    if descriptor.bucket_count is not None:
+        out["bucket_count"] = descriptor.bucket_count
+    out["properties"] = dict(descriptor.properties)
+    out["custom_properties"] = dict(descriptor.custom_properties)
+    return out
+
+
+def descriptor_of_json(node: Any) -> TableDescriptor:
+    """A table descriptor from its JSON object, bucket key filled in and checked."""
+    descriptor = TableDescriptor(
+        schema=schema_of_json(node["schema"]),
+        partition_keys=tuple(node.get("partition_key") or ()),
+        bucket_keys=tuple(node.get("bucket_key") or ()),
+        bucket_count=node.get("bucket_count"),
+        properties=_string_map(node.get("properties")),
+        custom_properties=_string_map(node.get("custom_properties")),
+        comment=node.get("comment"),
+    )
+    return descriptor.normalized()
+
+
+def _string_map(node: Any) -> dict[str, str]:
+    if node is None:
+        return {}
+    return {str(k): str(v) for k, v in node.items()}
+
+
+def dump(node: dict[str, Any]) -> bytes:
+    """JSON as UTF-8 bytes without spaces."""
+    return json.dumps(node, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def parse_descriptor(body: bytes) -> TableDescriptor:
+    """A table descriptor from the wire; anything wrong with it is INVALID_TABLE."""
+    try:
+        return descriptor_of_json(json.loads(body))
+    except LakewardError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
+        raise ErrorCode.INVALID_TABLE.error(f"The table descriptor cannot be read: {wrong!r}") from wrong
+
+
+def parse_type(body: bytes) -> DataType:
+    """A data type from the wire; anything wrong with it is INVALID_TABLE."""
+    try:
+        return type_of_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
+        raise ErrorCode.INVALID_TABLE.error(f"The data type cannot be read: {wrong!r}") from wrong
+
+
+def database_to_json(descriptor: DatabaseDescriptor) -> dict[str, Any]:
+    """A database descriptor as a JSON object."""
+    out: dict[str, Any] = {"version": _VERSION}
+    if descriptor.comment is not None:
+        out["comment"] = descriptor.comment
+    out["custom_properties"] = dict(descriptor.custom_properties)
+    return out
+
+
+def parse_database(body: bytes | None) -> DatabaseDescriptor:
+    """A database descriptor from the wire; anything wrong with it is INVALID_DATABASE."""
+    if not body:
+        return DatabaseDescriptor()
+    try:
+        node = json.loads(body)
+        return DatabaseDescriptor(node.get("comment"), _string_map(node.get("custom_properties")))
+    except (ValueError, TypeError, AttributeError, RecursionError) as wrong:
+        raise ErrorCode.INVALID_DATABASE.error(f"The database descriptor cannot be read: {wrong!r}") from wrong
