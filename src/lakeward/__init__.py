@@ -1,0 +1,127 @@
+"""Lakeward: streaming storage for real-time analytics that speaks the Apache Fluss protocol.
+
+    import lakeward
+
+    with lakeward.connect("localhost:9123") as conn:
+        table = conn.create_table("fluss.clicks", "user_id BIGINT, url STRING", exist_ok=True)
+        table.append([{"user_id": 1, "url": "/"}])
+        print(table.scan().to_pandas())
+
+Everything here loads on first use, so that `import lakeward` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from lakeward.client.connection import AsyncConnection, aconnect
+    from lakeward.client.results import (
+        AppendResult,
+        BucketId,
+        ClusterOption,
+        DatabaseInfo,
+        PartitionInfo,
+        ServerInfo,
+        Timestamp,
+    )
+    from lakeward.client.scan import AsyncScan
+    from lakeward.client.sync import Connection, connect
+    from lakeward.client.sync_table import Scan, Table, Writer
+    from lakeward.client.table import AsyncTable
+    from lakeward.client.writer import AsyncWriter
+    from lakeward.errors import (
+        AlreadyExistsError,
+        CorruptError,
+        DeniedError,
+        ErrorCode,
+        InvalidError,
+        LakewardError,
+        NotFoundError,
+        RetriableError,
+        UnsupportedError,
+    )
+    from lakeward.model.data_types import DataType
+    from lakeward.model.schema import Column, Schema
+    from lakeward.model.table import TableInfo, TablePath
+
+__all__ = [
+    "AlreadyExistsError",
+    "AppendResult",
+    "AsyncConnection",
+    "AsyncScan",
+    "AsyncTable",
+    "AsyncWriter",
+    "BucketId",
+    "ClusterOption",
+    "Column",
+    "Connection",
+    "CorruptError",
+    "DataType",
+    "DatabaseInfo",
+    "DeniedError",
+    "ErrorCode",
+    "InvalidError",
+    "LakewardError",
+    "NotFoundError",
+    "PartitionInfo",
+    "RetriableError",
+    "Scan",
+    "Schema",
+    "ServerInfo",
+    "Table",
+    "TableInfo",
+    "TablePath",
+    "Timestamp",
+    "UnsupportedError",
+    "Writer",
+    "aconnect",
+    "connect",
+]
+
+_HOMES = {
+    "client.connection": ("AsyncConnection", "aconnect"),
+    "client.results": (
+        "AppendResult",
+        "BucketId",
+        "ClusterOption",
+        "DatabaseInfo",
+        "PartitionInfo",
+        "ServerInfo",
+        "Timestamp",
+    ),
+    "client.scan": ("AsyncScan",),
+    "client.sync": ("Connection", "connect"),
+    "client.sync_table": ("Scan", "Table", "Writer"),
+    "client.table": ("AsyncTable",),
+    "client.writer": ("AsyncWriter",),
+    "errors": (
+        "AlreadyExistsError",
+        "CorruptError",
+        "DeniedError",
+        "ErrorCode",
+        "InvalidError",
+        "LakewardError",
+        "NotFoundError",
+        "RetriableError",
+        "UnsupportedError",
+    ),
+    "model.data_types": ("DataType",),
+    "model.schema": ("Column", "Schema"),
+    "model.table": ("TableInfo", "TablePath"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'lakeward' has no attribute {name!r}")
+    value = getattr(_import_module(f"lakeward.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,158 @@
+"""The blocking door: Connection, a thin facade over AsyncConnection on a background loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from lakeward.client.connection import AsyncConnection
+from lakeward.client.loop_thread import LoopThread
+from lakeward.client.results import ClusterOption, DatabaseInfo, ServerInfo
+from lakeward.client.sync_table import Table
+
+
+def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> Connection:
+    """Connect to a Lakeward or Apache Fluss cluster.
+
+    `bootstrap` is `host:port`, several of them separated by commas, or a list. Options are those of Apache Fluss,
+    without `client.` and with underscores (`writer_acks="all"`), or as they are (`**{"client.writer.acks": "all"}`).
+    """
+    loop = LoopThread("lakeward-client")
+    try:
+        return Connection(loop, loop.run(AsyncConnection.open(bootstrap, options)))
+    except BaseException:
+        loop.close()
+        raise
+
+
+class Connection:
+    """A connection to a cluster: databases, tables and their data. Safe to share between threads."""
+
+    def __init__(self, loop: LoopThread, inner: AsyncConnection) -> None:
+        self._loop = loop
+        self._inner = inner
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"lakeward.connect({self._inner.bootstrap!r})"
+
+    def close(self) -> None:
+        """Close every socket and end the background thread; harmless when done before."""
+        if not self._inner.closed:
+            self._loop.run(self._inner.close())
+        self._loop.close()
+
+    # -- databases ----------------------------------------------------------------------------------------------------
+
+    def databases(self) -> list[str]:
+        """The names of all databases, sorted."""
+        return self._loop.run(self._inner.databases())
+
+    def database(self, name: str) -> DatabaseInfo:
+        """What is known of a database."""
+        return self._loop.run(self._inner.database(name))
+
+    def create_database(
+        self,
+        name: str,
+        *,
+        comment: str | None = None,
+        properties: Mapping[str, str] | None = None,
+        exist_ok: bool = False,
+    ) -> None:
+        """Create a database."""
+        self._loop.run(
+            self._inner.create_database(name, comment=comment, properties=properties, exist_ok=exist_ok),
+        )
+
+    def drop_database(self, name: str, *, cascade: bool = False, missing_ok: bool = False) -> None:
+        """Drop a database; with `cascade` its tables too."""
+        self._loop.run(self._inner.drop_database(name, cascade=cascade, missing_ok=missing_ok))
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def tables(self, database: str = "fluss") -> list[str]:
+        """The names of all tables of a database, sorted."""
+        return self._loop.run(self._inner.tables(database))
+
+    def create_table(
+        self,
+        path: str,
+        schema: Any,
+        *,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        bucket_by: Sequence[str] = (),
+        buckets: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        custom_properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        exist_ok: bool = False,
+    ) -> Table:
+        """Create a table and return it.
+
+        `schema` is text as in SQL (`"id INT, name STRING"`), a dict of names and types (as text or DataType), a
+        pyarrow.Schema, or a lakeward.Schema.
+        """
+        inner = self._loop.run(
+            self._inner.create_table(
+                path,
+                schema,
+                primary_key=primary_key,
+                partition_by=partition_by,
+                bucket_by=bucket_by,
+                buckets=buckets,
+                properties=properties,
+                custom_properties=custom_properties,
+                comment=comment,
+                exist_ok=exist_ok,
+            )
+        )
+        return Table(self._loop, inner)
+
+    def table(self, path: str) -> Table:
+        """A table that exists, by `db.table` or by `table` in the database `fluss`."""
+        return Table(self._loop, self._loop.run(self._inner.table(path)))
+
+    def has_table(self, path: str) -> bool:
+        """Whether the table exists."""
+        return self._loop.run(self._inner.has_table(path))
+
+    def drop_table(self, path: str, *, missing_ok: bool = False) -> None:
+        """Drop a table and its data."""
+        self._loop.run(self._inner.drop_table(path, missing_ok=missing_ok))
+
+    def alter_table(
+        self,
+        path: str,
+        *,
+        set: Mapping[str, str] | None = None,  # noqa: A002 - reads as in SQL
+        reset: Iterable[str] = (),
+        add_columns: Any = None,
+    ) -> None:
+        """Set or reset properties, or add nullable columns at the end (given like a schema)."""
+        self._loop.run(self._inner.alter_table(path, set=set, reset=reset, add_columns=add_columns))
+
+    # -- the cluster --------------------------------------------------------------------------------------------------
+
+    def servers(self) -> list[ServerInfo]:
+        """The servers of the cluster, the coordinator first."""
+        return self._loop.run(self._inner.servers())
+
+    def cluster_options(self) -> list[ClusterOption]:
+        """The options the cluster runs with."""
+        return self._loop.run(self._inner.cluster_options())
+
+    def set_cluster_options(
+        self,
+        set: Mapping[str, str] | None = None,  # noqa: A002 - reads as in SQL
+        reset: Iterable[str] = (),
+    ) -> None:
+        """Change options of the running cluster, all of them or none."""
+        self._loop.run(self._inner.set_cluster_options(set=set, reset=reset))
