@@ -1,1 +1,11 @@
-""""""
+"""One row per option; reference pages are printed from the rows.
+
+kinds            text ↔ value: sizes, durations, switches, choices, lists, maps
+option           Option, OptionTable, Alias, and the error for an unknown key
+endpoint         Endpoint: NAME://host:port
+table            rows a table may carry
+server           rows for the server
+server_options   ServerOptions: what a server was started with
+client           rows for connections, writers, scanners
+reference        prints docs/reference/options.md
+"""

@@ -1,0 +1,66 @@
+"""Rows for clients: connections, writers, scanners. Names are those of Apache Fluss."""
+
+from __future__ import annotations
+
+from lakeward.options.kinds import COUNT, DURATION, INT32_MAX, LIST, SIZE, TEXT, choice, integer
+from lakeward.options.option import OptionTable, Scope
+
+_KB, _MB = 1 << 10, 1 << 20
+
+CLIENT_OPTIONS = OptionTable(Scope.CLIENT)
+_row, _optional, _switch = CLIENT_OPTIONS.row, CLIENT_OPTIONS.optional, CLIENT_OPTIONS.switch
+
+# Connections
+BOOTSTRAP_SERVERS = _row("bootstrap.servers", LIST, ("localhost:9123",), "Servers to ask first, host:port,….")
+CLIENT_ID = _row("client.id", TEXT, "", "A name by which servers can tell clients apart.")
+CONNECT_TIMEOUT = _row("client.connect-timeout", DURATION, 120_000, "How long opening a connection may take.")
+REQUEST_TIMEOUT = _row("client.request-timeout", DURATION, 30_000, "How long the server may take over a write.")
+SECURITY_PROTOCOL = _row("client.security.protocol", TEXT, "PLAINTEXT", "PLAINTEXT or sasl.")
+SASL_MECHANISM = _row("client.security.sasl.mechanism", TEXT, "PLAIN", "The SASL mechanism.")
+SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "The user name for SASL.")
+SASL_PASSWORD = _optional("client.security.sasl.password", TEXT, "The password for SASL.", secret=True)
+
+# Writers
+WRITER_BUFFER = _row("client.writer.buffer.memory-size", SIZE, 64 * _MB, "Memory for rows that are not yet sent.")
+WRITER_PAGE = _row("client.writer.buffer.page-size", SIZE, 128 * _KB, "The unit in which that memory is taken.")
+WRITER_BATCH = _row("client.writer.batch-size", SIZE, 2 * _MB, "Size at which a batch is sent.")
+WRITER_BATCH_TIMEOUT = _row("client.writer.batch-timeout", DURATION, 100, "Age at which a batch is sent even if small.")
+WRITER_ACKS = _row("client.writer.acks", choice("all", "-1", "0", "1"), "all", "Replicas that must have a write.")
+WRITER_REQUEST_MAX = _row("client.writer.request-max-size", SIZE, 10 * _MB, "The largest write request.")
+WRITER_RETRIES = _row(
+    "client.writer.retries", integer(low=0), INT32_MAX, "How often a write that may yet succeed is repeated."
+)
+WRITER_IDEMPOTENCE = _switch(
+    "client.writer.enable-idempotence", "Whether a repeated write is stored once.", default=True
+)
+WRITER_INFLIGHT = _row(
+    "client.writer.max-inflight-requests-per-bucket", COUNT, 5, "Batches of one bucket under way at once."
+)
+WRITER_CREATE_PARTITIONS = _switch(
+    "client.writer.dynamic-create-partition.enabled", "Whether a missing partition is created on write.", default=True
+)
+WRITER_NO_KEY_ASSIGNER = _row(
+    "client.writer.bucket.no-key-assigner",
+    choice("STICKY", "ROUND_ROBIN"),
+    "STICKY",
+    "How rows of a table without bucket key are spread.",
+)
+
+# Scanners
+SCANNER_CHECK_CRC = _switch("client.scanner.log.check-crc", "Whether checksums are checked on read.", default=True)
+SCANNER_POLL_RECORDS = _row("client.scanner.log.max-poll-records", COUNT, 500, "Records one poll returns at most.")
+FETCH_MAX = _row("client.scanner.log.fetch.max-bytes", SIZE, 16 * _MB, "Bytes one fetch returns at most.")
+FETCH_MAX_BUCKET = _row(
+    "client.scanner.log.fetch.max-bytes-for-bucket", SIZE, _MB, "Bytes one fetch returns of a bucket at most."
+)
+FETCH_WAIT = _row("client.scanner.log.fetch.wait-max-time", DURATION, 500, "How long a fetch waits for new records.")
+FETCH_MIN = _row("client.scanner.log.fetch.min-bytes", SIZE, 1, "Bytes for which a fetch waits.")
+REMOTE_PREFETCH = _row("client.scanner.remote-log.prefetch-num", COUNT, 4, "Remote segments fetched ahead.")
+REMOTE_TMP_DIR = _optional("client.scanner.io.tmpdir", TEXT, "Where remote segments are put while they are read.")
+
+# Lookups
+LOOKUP_QUEUE = _row("client.lookup.queue-size", COUNT, 25_600, "Lookups that wait at most.")
+LOOKUP_BATCH = _row("client.lookup.max-batch-size", COUNT, 128, "Keys in one request at most.")
+LOOKUP_INFLIGHT = _row("client.lookup.max-inflight-requests", COUNT, 128, "Lookup requests under way at once.")
+LOOKUP_BATCH_TIMEOUT = _row("client.lookup.batch-timeout", DURATION, 100, "How long a lookup waits for company.")
+LOOKUP_RETRIES = _row("client.lookup.max-retries", integer(low=0), INT32_MAX, "How often a lookup is repeated.")

@@ -1,0 +1,165 @@
+"""Option: one row per setting. Key, kind, default, a sentence, and whether it may change while the server runs.
+
+An OptionTable is the set of rows of one scope. It knows the names of older guides (Alias) and, for a key it does not
+know, the nearest one that it does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.kinds import BOOL, Kind
+
+T = TypeVar("T")
+_SHOWN_KEY_LENGTH = 120
+
+
+class Scope(enum.StrEnum):
+    """Where an option is set."""
+
+    SERVER = "server"
+    TABLE = "table"
+    CLIENT = "client"
+
+
+@dataclass(frozen=True, slots=True)
+class Option(Generic[T]):
+    """One setting. `dynamic`: may change while the server runs; otherwise a change needs a restart or a new table."""
+
+    key: str
+    kind: Kind[Any]
+    default: T
+    doc: str
+    scope: Scope
+    dynamic: bool = False
+    secret: bool = False
+
+    def __post_init__(self) -> None:
+        assert self.doc.endswith("."), f"the text of {self.key} is not a sentence"
+
+    @property
+    def needs_restart(self) -> bool:
+        """Whether a change takes effect only at the next start."""
+        return not self.dynamic
+
+    def parse(self, text: str) -> T:
+        """The value of a text; INVALID_CONFIG when it cannot be read."""
+        try:
+            value: T = self.kind.parse(text)
+        except (ValueError, OverflowError) as wrong:
+            raise ErrorCode.INVALID_CONFIG.error(f"Invalid value for config '{self.key}': {wrong}.") from wrong
+        return value
+
+    def read(self, settings: Mapping[str, str]) -> T:
+        """The value in these settings, or the default."""
+        text = settings.get(self.key)
+        return self.default if text is None else self.parse(text)
+
+    def show(self, value: T) -> str:
+        """A value as text that `parse` reads back."""
+        return self.kind.show(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name of older guides for an option, with the conversion of its value."""
+
+    name: str
+    key: str
+    convert: Callable[[str], str] = str
+
+
+@dataclass(frozen=True)
+class OptionTable:
+    """All options of one scope, by key."""
+
+    scope: Scope
+    rows: dict[str, Option[Any]] = field(default_factory=dict)
+    aliases: dict[str, Alias] = field(default_factory=dict)
+    open_prefixes: dict[str, str] = field(default_factory=dict)
+
+    def row(
+        self,
+        key: str,
+        kind: Kind[T],
+        default: T,
+        doc: str,
+        *,
+        dynamic: bool = False,
+        secret: bool = False,
+    ) -> Option[T]:
+        """Declare an option that has a default."""
+        return self._add(Option(key, kind, default, doc, self.scope, dynamic, secret))
+
+    def optional(
+        self, key: str, kind: Kind[T], doc: str, *, dynamic: bool = False, secret: bool = False
+    ) -> Option[T | None]:
+        """Declare an option that may be left unset."""
+        return self._add(Option(key, kind, None, doc, self.scope, dynamic, secret))
+
+    def switch(self, key: str, doc: str, *, default: bool = False, dynamic: bool = False) -> Option[bool]:
+        """Declare an option that is on or off."""
+        return self._add(Option(key, BOOL, default, doc, self.scope, dynamic))
+
+    def alias(self, name: str, option: Option[Any], convert: Callable[[str], str] = str) -> None:
+        """Declare another name for an option."""
+        assert name not in self.aliases, f"{name} is declared twice"
+        assert name not in self.rows, f"{name} is an option already"
+        self.aliases[name] = Alias(name, option.key, convert)
+
+    def open_prefix(self, prefix: str, doc: str) -> None:
+        """Accept every key that starts so, as text."""
+        self.open_prefixes[prefix] = doc
+
+    def _add(self, option: Option[T]) -> Option[T]:
+        assert option.key not in self.rows, f"{option.key} is declared twice"
+        self.rows[option.key] = option
+        return option
+
+    def __iter__(self) -> Iterator[Option[Any]]:
+        return iter(self.rows.values())
+
+    def is_open(self, key: str) -> bool:
+        """Whether a key belongs to a family whose members are not listed."""
+        return any(key.startswith(prefix) for prefix in self.open_prefixes)
+
+    def canonical(self, key: str, value: str) -> tuple[str, str]:
+        """Key and value under the canonical name; others come back as they are."""
+        alias = self.aliases.get(key)
+        if alias is None:
+            return key, value
+        try:
+            return alias.key, alias.convert(value)
+        except (ValueError, OverflowError) as wrong:
+            raise ErrorCode.INVALID_CONFIG.error(f"Invalid value for config '{key}': {wrong}.") from wrong
+
+    def canonical_key(self, key: str) -> str:
+        """The canonical name of a key."""
+        alias = self.aliases.get(key)
+        return key if alias is None else alias.key
+
+    def check(self, settings: Mapping[str, str]) -> None:
+        """Refuse unknown keys and unreadable values."""
+        for key, value in settings.items():
+            option = self.rows.get(key)
+            if option is not None:
+                option.parse(value)
+            elif not self.is_open(key):
+                raise self.unknown(key)
+
+    def nearest(self, key: str) -> str | None:
+        """The known name that looks most like this one."""
+        close = difflib.get_close_matches(key[:_SHOWN_KEY_LENGTH], [*self.rows, *self.aliases], n=1, cutoff=0.6)
+        return self.canonical_key(close[0]) if close else None
+
+    def unknown(self, key: str) -> LakewardError:
+        """The error for a key nobody declared."""
+        shown = key if len(key) <= _SHOWN_KEY_LENGTH else f"{key[:_SHOWN_KEY_LENGTH]}…"
+        nearest = self.nearest(key)
+        hint = f" Did you mean '{nearest}'?" if nearest else ""
+        return ErrorCode.INVALID_CONFIG.error(f"'{shown}' is not a recognized {self.scope} property.{hint}")

@@ -1,0 +1,178 @@
+"""Rows for the server, both roles. Names are those of Apache Fluss but for those marked "(Lakeward)"."""
+
+from __future__ import annotations
+
+from lakeward.options.apache import INERT_KEYS
+from lakeward.options.endpoint import ENDPOINTS, Endpoint
+from lakeward.options.kinds import (
+    COUNT,
+    DURATION,
+    INT64_MAX,
+    LIST,
+    MAP,
+    RATIO,
+    SIZE,
+    TEXT,
+    choice,
+    integer,
+)
+from lakeward.options.option import OptionTable, Scope
+from lakeward.options.table import LAKE_FORMATS
+
+DEFAULT_LISTENER = "FLUSS"
+DEFAULT_PORT = 9123
+_SECOND_MS, _MINUTE_MS, _HOUR_MS, _DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
+_MB = 1 << 20
+
+SERVER_OPTIONS = OptionTable(Scope.SERVER)
+_row, _optional, _switch = SERVER_OPTIONS.row, SERVER_OPTIONS.optional, SERVER_OPTIONS.switch
+_alias, _open = SERVER_OPTIONS.alias, SERVER_OPTIONS.open_prefix
+
+# Addresses
+BIND_LISTENERS = _row(
+    "bind.listeners",
+    ENDPOINTS,
+    (Endpoint(DEFAULT_LISTENER, "localhost", DEFAULT_PORT),),
+    "Where the server listens, NAME://host:port separated by commas.",
+)
+ADVERTISED_LISTENERS = _optional(
+    "advertised.listeners", ENDPOINTS, "Addresses told to clients, where they differ from bind.listeners."
+)
+INTERNAL_LISTENER = _row(
+    "internal.listener.name", TEXT, DEFAULT_LISTENER, "The listener whose callers are trusted as servers."
+)
+
+# Places
+DATA_DIR = _row("data.dir", TEXT, "lakeward-data", "The directory that holds metadata and logs.")
+REMOTE_DATA_DIR = _optional(
+    "remote.data.dir", TEXT, "Where closed segments and snapshots are copied to; data.dir/remote when unset."
+)
+
+# Tables
+DEFAULT_BUCKET_NUMBER = _row("default.bucket.number", COUNT, 1, "Buckets of a table that does not say how many.")
+DEFAULT_REPLICATION_FACTOR = _row(
+    "default.replication.factor", COUNT, 1, "Replication factor of a table that does not name one."
+)
+MAX_PARTITION_NUM = _row("max.partition.num", COUNT, 1000, "Partitions one table may have.")
+MAX_BUCKET_NUM = _row("max.bucket.num", COUNT, 4096, "Buckets one table or partition may have.")
+ALLOW_LOG_TABLES = _switch("allow.create.log.tables", "Whether log tables may be created.", default=True)
+ALLOW_KV_TABLES = _switch("allow.create.kv.tables", "Whether primary key tables may be created.", default=True)
+AUTO_PARTITION_CHECK_INTERVAL = _row(
+    "auto-partition.check.interval", DURATION, 10 * _MINUTE_MS, "How often partitions are created and expired."
+)
+PRODUCER_OFFSETS_TTL = _row(
+    "coordinator.producer-offsets.ttl", DURATION, _DAY_MS, "How long registered producer offsets are kept."
+)
+PRODUCER_OFFSETS_CLEANUP_INTERVAL = _row(
+    "coordinator.producer-offsets.cleanup-interval", DURATION, _HOUR_MS, "How often expired offsets are removed."
+)
+
+# Connections
+MAX_REQUEST_SIZE = _row("netty.server.max-request-size", SIZE, 100 * _MB, "The largest request frame accepted.")
+MAX_IDLE_TIME = _row(
+    "netty.connection.max-idle-time", DURATION, 10 * _MINUTE_MS, "Silence after which a connection is closed."
+)
+MAX_CONNECTIONS = _row("netty.server.max-connections", COUNT, 10_000, "Connections held at once (Lakeward).")
+MAX_QUEUED_REQUESTS = _row(
+    "netty.server.max-queued-requests", COUNT, 500, "Requests under way at which reading from sockets pauses."
+)
+MAX_PENDING_RESPONSE_SIZE = _row(
+    "netty.server.max-pending-response-size",
+    SIZE,
+    64 * _MB,
+    "Unread answers at which a connection's requests wait (Lakeward).",
+)
+
+# The log
+LOG_SEGMENT_SIZE = _row("log.segment.file-size", SIZE, 1024 * _MB, "Size at which a log segment is rolled.")
+LOG_ROLL_INTERVAL = _optional(
+    "log.roll-interval", DURATION, "Age at which a log segment is rolled even if small (Lakeward)."
+)
+LOG_DELETE_DELAY = _row(
+    "log.segment.delete-delay", DURATION, _MINUTE_MS, "How long a retired segment stays on disk (Lakeward)."
+)
+LOG_INDEX_SIZE = _row("log.index.file-size", SIZE, 10 * _MB, "The largest size of an index file.")
+LOG_INDEX_INTERVAL = _row("log.index.interval-size", SIZE, 4096, "Bytes of log per index entry.")
+LOG_FLUSH_MESSAGES = _row(
+    "log.flush.interval-messages",
+    integer(low=1, high=INT64_MAX),
+    INT64_MAX,
+    "Records after which a log is synced to disk; by default the operating system decides.",
+)
+LOG_CHECKPOINT_INTERVAL = _row(
+    "log.flush.offset.checkpoint-interval", DURATION, _MINUTE_MS, "How often recovery points are recorded."
+)
+HIGH_WATERMARK_CHECKPOINT_INTERVAL = _row(
+    "log.replica.high-watermark.checkpoint-interval",
+    DURATION,
+    5 * _SECOND_MS,
+    "How often high watermarks are recorded.",
+)
+LOG_RETENTION_CHECK_INTERVAL = _row(
+    "log.retention.check-interval", DURATION, 5 * _MINUTE_MS, "How often expired segments are looked for."
+)
+LOG_ROLL_EXPIRED = _switch(
+    "log.retention.roll-active-segment.enabled",
+    "Whether retention may roll an expired segment that is still written to.",
+    dynamic=True,
+)
+MIN_IN_SYNC_REPLICAS = _row(
+    "log.replica.min-in-sync-replicas-number",
+    COUNT,
+    1,
+    "Replicas that must hold a write with acks=all before it is acknowledged.",
+    dynamic=True,
+)
+WRITER_EXPIRATION_TIME = _row(
+    "server.writer-id.expiration-time", DURATION, 7 * _DAY_MS, "Silence after which a writer is forgotten."
+)
+WRITER_EXPIRATION_CHECK_INTERVAL = _row(
+    "server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS, "How often silent writers are looked for."
+)
+WRITER_PARKING_TIMEOUT = _row(
+    "server.writer.out-of-order-timeout",
+    DURATION,
+    _SECOND_MS,
+    "How long a batch waits for the ones before it; then it is refused (Lakeward).",
+)
+DISK_WRITE_LIMIT = _row(
+    "server.data-disk.write-limit-ratio", RATIO, 0.85, "Share of the disk in use at which writes stop.", dynamic=True
+)
+DISK_WRITE_RECOVER = _row(
+    "server.data-disk.write-recover-ratio", RATIO, 0.80, "Share of the disk at which writes resume.", dynamic=True
+)
+
+# Later issues: accepted and described today
+KV_SNAPSHOT_INTERVAL = _row(
+    "kv.snapshot.interval", DURATION, 10 * _MINUTE_MS, "How often key/value state is snapshotted.", dynamic=True
+)
+DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)
+DATALAKE_FORMAT = _optional("datalake.format", LAKE_FORMATS, "The lake format of this cluster.", dynamic=True)
+SECURITY_PROTOCOL_MAP = _row("security.protocol.map", MAP, {}, "Which listener speaks which security protocol.")
+SASL_MECHANISMS = _optional("security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use.")
+SASL_CREDENTIALS = _optional(
+    "security.sasl.plain.credentials", MAP, "User names and passwords, user:password,….", dynamic=True, secret=True
+)
+SASL_JAAS = _optional("security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation.", secret=True)
+AUTHORIZER_ENABLED = _switch("authorizer.enabled", "Whether grants are checked.")
+SUPER_USERS = _optional("super.users", TEXT, "Users who may do everything, User:name;User:name.")
+
+_open("datalake.", "Catalog options handed to the lake.")
+_open("security.sasl.listener.name.", "SASL settings of one listener.")
+for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
+    _open(_family, "Accepted from an Apache Fluss configuration; without effect here.")
+for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):
+    _open(_family, "Options of the remote file system.")
+for _key in INERT_KEYS:
+    _optional(_key, TEXT, "Accepted from an Apache Fluss configuration; without effect here.")
+
+_alias("listeners", BIND_LISTENERS)
+_alias("log.dirs", DATA_DIR)
+_alias("log.segment.bytes", LOG_SEGMENT_SIZE)
+_alias("log.roll.hours", LOG_ROLL_INTERVAL, lambda text: f"{integer(low=1).parse(text)} h")
+_alias("log.segment.delete.delay.ms", LOG_DELETE_DELAY, lambda text: f"{integer(low=0).parse(text)} ms")
+_alias("log.retention.check.interval.ms", LOG_RETENTION_CHECK_INTERVAL)
+_alias("log.index.interval.bytes", LOG_INDEX_INTERVAL)
+_alias("log.flush.interval.messages", LOG_FLUSH_MESSAGES)
+_alias("bucket.num", DEFAULT_BUCKET_NUMBER)
+_alias("table.replication-factor", DEFAULT_REPLICATION_FACTOR)
