@@ -11,7 +11,7 @@ import dataclasses
 import struct
 import types
 import typing
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -92,7 +92,7 @@ _ONE_OF_MANY, _PACK_OF_MANY = 1, 2
 
 
 @cache
-def _readers(cls: Hashable) -> tuple[dict[int, tuple[str, _Read, int]], tuple[str, ...]]:
+def _readers(cls: Any) -> tuple[dict[int, tuple[str, _Read, int]], tuple[str, ...]]:
     readers: dict[int, tuple[str, _Read, int]] = {}
     repeated = []
     for shape in shapes(cls):
@@ -179,7 +179,7 @@ def _encode(message: Any, parts: Parts) -> int:
 
 
 @cache
-def _writers(cls: Hashable) -> tuple[tuple[str, _Write], ...]:
+def _writers(cls: Any) -> tuple[tuple[str, _Write], ...]:
     return tuple((shape.name, _writer(shape)) for shape in shapes(cls))
 
 
@@ -230,6 +230,16 @@ def _write_bytes(value: Buffer, parts: Parts) -> int:
     return len(head) + size
 
 
+def _write_payload(value: Buffer | list[Buffer], parts: Parts) -> int:
+    if not isinstance(value, list):
+        return _write_bytes(value, parts)
+    size = sum(map(len, value))
+    head = write_varint(size)
+    parts.append(head)
+    parts.extend(value)
+    return len(head) + size
+
+
 def _write_f32(value: float, parts: Parts) -> int:
     parts.append(struct.pack("<f", value))
     return 4
@@ -276,7 +286,7 @@ _KINDS: dict[str, tuple[int, _Read, _Write]] = {
     "f64": (FIXED64, _read_f64, _write_f64),
     "str": (LENGTH, _read_text, _write_text),
     "bytes": (LENGTH, _read_bytes, _write_bytes),
-    "payload": (LENGTH, _read_payload, _write_bytes),
+    "payload": (LENGTH, _read_payload, _write_payload),
 }
 
 

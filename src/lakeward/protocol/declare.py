@@ -19,8 +19,8 @@ i32: TypeAlias = Annotated[int, "i32"]
 i64: TypeAlias = Annotated[int, "i64"]
 f32: TypeAlias = Annotated[float, "f32"]
 f64: TypeAlias = Annotated[float, "f64"]
-#: Bytes that are decoded as a view into the frame and encoded by gathering, never copied.
-payload: TypeAlias = Annotated[bytes | bytearray | memoryview, "payload"]
+#: Bytes that are decoded as a view into the frame and encoded by gathering (also from several pieces), never copied.
+payload: TypeAlias = Annotated[bytes | bytearray | memoryview | list[bytes | bytearray | memoryview], "payload"]
 
 
 def f(number: int, *, default: Any = MISSING, packed: bool = False) -> Any:

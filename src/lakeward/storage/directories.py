@@ -1,0 +1,89 @@
+"""The data directory: its lock, and where each bucket's files are.
+
+<data.dir>/
+  lakeward.lock                                              held while a server runs
+  metadata.db                                                the catalog
+  <db>/<table>-<tableId>[/<partition>-p<partitionId>]/log-<bucket>/
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+from typing import Self
+
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TablePath
+
+METADATA_FILE = "metadata.db"
+_LOCK_FILE = "lakeward.lock"
+#: A dropped table's directory is renamed first, so that a crash in the middle of deleting leaves no half table.
+_DROPPED_SUFFIX = ".dropped"
+
+
+class DataDirectory:
+    """A data directory that this process has to itself."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self.root.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(self.root / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._lock, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(self._lock)
+            raise ErrorCode.STORAGE.error(
+                f"The data directory {self.root} is in use by another lakeward server (process {holder}). "
+                f"Stop that server or start this one with another --data-dir."
+            ) from None
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let another server have the directory."""
+        os.close(self._lock)
+
+    @property
+    def metadata_file(self) -> Path:
+        """Where the catalog is."""
+        return self.root / METADATA_FILE
+
+    def table(self, path: TablePath, table_id: int) -> Path:
+        """The directory of a table."""
+        return self.root / path.database / f"{path.table}-{table_id}"
+
+    def partition(self, path: TablePath, table_id: int, partition: str, partition_id: int) -> Path:
+        """The directory of a partition."""
+        return self.table(path, table_id) / f"{partition}-p{partition_id}"
+
+    @staticmethod
+    def log(parent: Path, bucket: int) -> Path:
+        """The directory of a bucket's log within its table or partition."""
+        return parent / f"log-{bucket}"
+
+    @staticmethod
+    def drop(directory: Path) -> Path | None:
+        """Take a table or partition away under its name; returns what `remove` may delete at leisure."""
+        if not directory.exists():
+            return None
+        away = directory.with_name(directory.name + _DROPPED_SUFFIX)
+        directory.rename(away)
+        return away
+
+    @staticmethod
+    def remove(directory: Path) -> None:
+        """Delete what `drop` took away."""
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def dropped(self) -> list[Path]:
+        """Leftovers of drops that a crash interrupted."""
+        return [*self.root.glob(f"*/*{_DROPPED_SUFFIX}"), *self.root.glob(f"*/*/*{_DROPPED_SUFFIX}")]

@@ -1,0 +1,71 @@
+"""Checkpoints: "below this offset all is on disk, and this is what the writers had done".
+
+A checkpoint is a file `<offset>.writer_snapshot`. It is written after the log and its indexes have been synced up to
+that offset, so recovery has only to look at what comes behind the newest one.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.log.segment import file_stem
+from lakeward.storage.log.writer_state import WriterStates
+
+SUFFIX = ".writer_snapshot"
+_KEPT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What has to be written, captured at one moment; writing it may happen on another thread."""
+
+    directory: Path
+    offset: int
+    logs: tuple[Path, ...]
+    index_files: tuple[tuple[Path, bytes], ...]
+    writers: bytes
+    segment_bases: frozenset[int]
+
+    def write(self) -> None:
+        """Sync the logs, then the indexes, then say so."""
+        for log in self.logs:
+            sync_data(log)
+        for path, content in self.index_files:
+            replace_file(path, content, durable=False)
+        replace_file(checkpoint_file(self.directory, self.offset), self.writers)
+        for offset, path in stored_checkpoints(self.directory)[_KEPT:]:
+            if offset not in self.segment_bases:
+                path.unlink(missing_ok=True)
+
+
+def checkpoint_file(directory: Path, offset: int) -> Path:
+    """Where the checkpoint at an offset is kept."""
+    return directory / (file_stem(offset) + SUFFIX)
+
+
+def stored_checkpoints(directory: Path) -> list[tuple[int, Path]]:
+    """The checkpoints in a directory, newest first."""
+    return sorted(((int(p.stem), p) for p in directory.glob("*" + SUFFIX)), reverse=True)
+
+
+def read_writers(path: Path) -> WriterStates | None:
+    """The writers in a checkpoint, or None when it is damaged."""
+    try:
+        return WriterStates.of_json(path.read_bytes())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def sync_data(path: Path) -> None:
+    """Wait until a file's content is on disk; a file that has gone needs no sync."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,121 @@
+"""Sparse indexes of a segment: offset → position and time → offset.
+
+    .index      (last offset of a batch − base offset: i32, position where that batch starts: i32), big-endian
+    .timeindex  (largest time so far: i64, offset − base offset: i32), big-endian
+
+An entry is made when more than `log.index.interval-size` bytes were appended since the one before. Indexes are a
+convenience: whatever is wrong with them is noticed, and they are rebuilt from the segment.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from bisect import bisect_left, bisect_right
+from itertools import pairwise
+
+_OFFSET_ENTRY_BYTES = 8
+_TIME_ENTRY_BYTES = 12
+
+
+class LogIndex:
+    """Both indexes of one segment, in memory. Offsets are relative to the segment's base."""
+
+    __slots__ = ("_offsets", "_positions", "_time_offsets", "_times_ms")
+
+    def __init__(self) -> None:
+        self._offsets = array("i")
+        self._positions = array("i")
+        self._times_ms = array("q")
+        self._time_offsets = array("i")
+
+    def add(self, last_offset: int, position: int, time_ms: int, base_offset: int) -> None:
+        """Remember a batch: where it starts, and that time had reached `time_ms` at it."""
+        self._offsets.append(last_offset)
+        self._positions.append(position)
+        self.add_time(time_ms, base_offset)
+
+    def add_time(self, time_ms: int, base_offset: int) -> None:
+        """Remember that time had reached `time_ms` at an offset, if it moved on."""
+        if not self._times_ms or time_ms > self._times_ms[-1]:
+            self._times_ms.append(time_ms)
+            self._time_offsets.append(base_offset)
+
+    def position_before(self, offset: int) -> int:
+        """A position to start from when looking for an offset; never behind it."""
+        found = bisect_right(self._offsets, offset) - 1
+        return self._positions[found] if found >= 0 else 0
+
+    def position_up_to(self, position: int) -> int:
+        """The last batch start we know of at or before a position."""
+        found = bisect_right(self._positions, position) - 1
+        return self._positions[found] if found >= 0 else 0
+
+    def offset_before_time(self, time_ms: int) -> int:
+        """An offset to start from when looking for a time; never behind it."""
+        found = bisect_left(self._times_ms, time_ms) - 1
+        return self._time_offsets[found] if found >= 0 else 0
+
+    @property
+    def time_ms_max(self) -> int:
+        """The largest time the index knows of, or -1."""
+        return self._times_ms[-1] if self._times_ms else -1
+
+    @property
+    def last_position(self) -> int:
+        """Where the last indexed batch starts."""
+        return self._positions[-1] if self._positions else 0
+
+    def cut(self, position: int, offset: int) -> None:
+        """Forget what lies at or behind a position and offset."""
+        keep = bisect_left(self._positions, position)
+        del self._offsets[keep:], self._positions[keep:]
+        while self._time_offsets and self._time_offsets[-1] >= offset:
+            self._time_offsets.pop()
+            self._times_ms.pop()
+
+    def offset_bytes(self) -> bytes:
+        """The offset index as it stands in its file."""
+        entries = array("i", bytes(_OFFSET_ENTRY_BYTES * len(self._offsets)))
+        entries[0::2], entries[1::2] = self._offsets, self._positions
+        _to_big_endian(entries)
+        return entries.tobytes()
+
+    def time_bytes(self) -> bytes:
+        """The time index as it stands in its file."""
+        times, offsets = self._times_ms[:], self._time_offsets[:]
+        _to_big_endian(times)
+        _to_big_endian(offsets)
+        out = bytearray(_TIME_ENTRY_BYTES * len(times))
+        wide, narrow = times.tobytes(), offsets.tobytes()
+        for i in range(len(times)):
+            out[12 * i : 12 * i + 8] = wide[8 * i : 8 * i + 8]
+            out[12 * i + 8 : 12 * i + 12] = narrow[4 * i : 4 * i + 4]
+        return bytes(out)
+
+    @classmethod
+    def of_files(cls, offset_data: bytes, time_data: bytes, segment_bytes: int) -> LogIndex | None:
+        """The indexes in these files, or None when they cannot be those of a segment of this size."""
+        if len(offset_data) % _OFFSET_ENTRY_BYTES or len(time_data) % _TIME_ENTRY_BYTES:
+            return None
+        index = cls()
+        entries = array("i", offset_data)
+        _to_big_endian(entries)
+        index._offsets, index._positions = entries[0::2], entries[1::2]
+        for at in range(0, len(time_data), _TIME_ENTRY_BYTES):
+            index._times_ms.append(int.from_bytes(time_data[at : at + 8], "big", signed=True))
+            index._time_offsets.append(int.from_bytes(time_data[at + 8 : at + 12], "big", signed=True))
+        rising = all(
+            _rises(column) for column in (index._offsets, index._positions, index._times_ms, index._time_offsets)
+        )
+        inside = not index._positions or (index._positions[0] >= 0 and index._positions[-1] < segment_bytes)
+        return index if rising and inside else None
+
+
+def _rises(column: array[int]) -> bool:
+    return all(a < b for a, b in pairwise(column))
+
+
+def _to_big_endian(column: array[int]) -> None:
+    if sys.byteorder == "little":
+        column.byteswap()

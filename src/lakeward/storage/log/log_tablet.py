@@ -1,0 +1,239 @@
+"""The log of one bucket: append, read, find, retain."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from lakeward.errors import ErrorCode
+from lakeward.records.log_batch import BatchSpan, stamp
+from lakeward.storage.log.checkpoint import Checkpoint, sync_data
+from lakeward.storage.log.recovery import recover_log
+from lakeward.storage.log.retention import SegmentFacts, expired_prefix
+from lakeward.storage.log.segment import Segment
+from lakeward.storage.log.settings import LogSettings
+from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch
+from lakeward.storage.open_files import OpenFiles
+
+Later = Callable[[Callable[[], None]], object]
+_RELATIVE_OFFSET_MAX = 2**31 - 1
+
+
+class LogRead(NamedTuple):
+    """Whole batches, the first of which holds the offset that was asked for or ends behind it."""
+
+    data: memoryview
+    first_offset: int
+
+
+_NOTHING = memoryview(b"")
+
+
+class LogTablet:
+    """Batches in the order they were accepted. Readers may read up to `end_offset`."""
+
+    def __init__(self, directory: Path, settings: LogSettings, files: OpenFiles, later: Later) -> None:
+        self.directory = directory
+        self.settings = settings
+        self._files = files
+        self._later = later
+        found = recover_log(directory, settings, files)
+        self._segments = found.segments
+        self.writers: WriterStates = found.writers
+        self.end_offset = found.end_offset
+        self.time_ms_max = found.time_ms_max
+        self.repairs = found.repairs
+        self._bases = [s.base_offset for s in self._segments]
+        self._segment_first_ms = self._first_time_ms()
+        self._checkpoint_offset = self.end_offset
+        self._unsynced_messages = 0
+        self._put_away: list[tuple[int, Path]] = []
+
+    @property
+    def start_offset(self) -> int:
+        """The oldest offset that can be read."""
+        return self._bases[0] if self._bases else self.end_offset
+
+    @property
+    def size(self) -> int:
+        """Bytes of all segments."""
+        return sum(s.size for s in self._segments)
+
+    @property
+    def segment_count(self) -> int:
+        """How many files of batches there are."""
+        return len(self._segments)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether something was appended since the last checkpoint."""
+        return self._checkpoint_offset != self.end_offset
+
+    # -- append
+
+    def judge(self, spans: list[BatchSpan]) -> tuple[Verdict, WrittenBatch | None]:
+        """What idempotence says to an append; the batches of one append belong to one writer."""
+        header = spans[0].header
+        if header.writer_id < 0 or header.batch_sequence < 0:
+            return Verdict.NEXT, None
+        return self.writers.judge(header.writer_id, header.batch_sequence)
+
+    def append(self, data: memoryview, spans: list[BatchSpan], now_ms: int) -> int:
+        """Write batches that were checked and judged; returns the offset of their first record."""
+        base = self.end_offset
+        time_ms = max(now_ms, self.time_ms_max)
+        offset = base
+        for span in spans:
+            stamp(data, span.start, offset, time_ms)
+            offset += span.header.last_offset_delta + 1
+        segment = self._segment_for(len(data), offset - 1, now_ms)
+        segment.append(data, spans, base, time_ms)
+        self.end_offset = offset
+        self.time_ms_max = time_ms
+        start = base
+        for span in spans:
+            header = span.header
+            last = start + header.last_offset_delta
+            if header.writer_id >= 0 and header.batch_sequence >= 0:
+                self.writers.record(header.writer_id, WrittenBatch(header.batch_sequence, start, last, time_ms))
+            start = last + 1
+        self._unsynced_messages += offset - base
+        if self._unsynced_messages >= self.settings.flush_interval_messages:
+            sync_data(segment.path)
+            self._unsynced_messages = 0
+        return base
+
+    def _segment_for(self, incoming_bytes: int, last_offset: int, now_ms: int) -> Segment:
+        """The segment to write to; a full, old or far-off one is closed first."""
+        settings = self.settings
+        if self._segments:
+            active = self._segments[-1]
+            full = active.size and active.size + incoming_bytes > settings.segment_bytes_max
+            far = last_offset - active.base_offset > _RELATIVE_OFFSET_MAX
+            old = active.size and 0 <= settings.roll_interval_ms <= now_ms - self._segment_first_ms
+            if not (full or far or old):
+                return active
+            return self.roll(now_ms)
+        self._segment_first_ms = now_ms
+        self.directory.mkdir(parents=True, exist_ok=True)
+        return self._add_segment()
+
+    def roll(self, now_ms: int) -> Segment:
+        """Close the active segment and begin a new one at the end of the log."""
+        closing = self._segments[-1]
+        closing.index.add_time(self.time_ms_max, self.end_offset - 1 - closing.base_offset)
+        self._later(self._checkpoint().write)
+        self._segment_first_ms = now_ms
+        return self._add_segment()
+
+    def _add_segment(self) -> Segment:
+        segment = Segment(self.directory, self.end_offset, 0, self._files, self.settings.index_interval_bytes)
+        self._files.get(segment.path)  # the file must exist: its name is what remembers the end of an emptied log
+        self._segments.append(segment)
+        self._bases.append(segment.base_offset)
+        return segment
+
+    def _first_time_ms(self) -> int:
+        if not self._segments:
+            return 0
+        return next((h.commit_timestamp_ms for _, h in self._segments[-1].headers(0)), 0)
+
+    # -- read
+
+    def read(self, offset: int, bytes_max: int, *, at_least_one: bool) -> LogRead:
+        """Whole batches from the one that holds an offset on, out of one segment.
+
+        `at_least_one` lets the first batch be larger than `bytes_max`. At the end of the log nothing is read.
+        """
+        if offset < self.start_offset or offset > self.end_offset:
+            raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
+                f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
+            )
+        if offset == self.end_offset:
+            return LogRead(_NOTHING, offset)
+        for number in range(bisect_right(self._bases, offset) - 1, len(self._segments)):
+            segment = self._segments[number]
+            found = segment.position_of(offset)
+            if found is None:
+                continue
+            position, header = found
+            end = segment.whole_batches_end(position, position + bytes_max)
+            if end == position:
+                if not at_least_one:
+                    return LogRead(_NOTHING, offset)
+                end = position + header.size
+            return LogRead(segment.read(position, end), header.base_offset)
+        raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {self.directory} cannot be found; the log is damaged.")
+
+    def offset_of_time(self, time_ms: int) -> int:
+        """The offset of the first batch appended at or after a time; the end of the log if there is none."""
+        if time_ms > self.time_ms_max:
+            return self.end_offset
+        for number, segment in enumerate(self._segments):
+            is_last = number == len(self._segments) - 1
+            if is_last or segment.index.time_ms_max >= time_ms:
+                found = segment.offset_of_time(time_ms)
+                if found is not None:
+                    return found
+        return self.end_offset
+
+    # -- keep
+
+    def checkpoint(self) -> None:
+        """Have everything so far synced and noted, soon and elsewhere."""
+        if self.is_dirty and self._segments:
+            self._later(self._checkpoint().write)
+
+    def _checkpoint(self) -> Checkpoint:
+        active = self._segments[-1]
+        self._checkpoint_offset = self.end_offset
+        self._unsynced_messages = 0
+        return Checkpoint(
+            directory=self.directory,
+            offset=self.end_offset,
+            logs=(active.path,),
+            index_files=tuple(active.index_files()),
+            writers=self.writers.to_json(),
+            segment_bases=frozenset(self._bases),
+        )
+
+    def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
+        """Put away what is too old or too much, delete what was put away long enough ago; returns segments put away."""
+        self.writers.expire(now_ms - self.settings.writer_expiration_ms)
+        self._delete_due(now_ms)
+        if not self._segments:
+            return 0
+        expired = 0 < self.settings.ttl_ms < now_ms - self.time_ms_max
+        if expired and self.settings.roll_expired_active_segment and self._segments[-1].size:
+            self.roll(now_ms)
+        if len(self._segments) < 2:
+            return 0
+        facts = [SegmentFacts(s.base_offset, s.size, s.index.time_ms_max) for s in self._segments[:-1]]
+        facts.append(SegmentFacts(self._segments[-1].base_offset, self._segments[-1].size, self.time_ms_max))
+        keep_from = self.end_offset if keep_from_offset is None else min(keep_from_offset, self.end_offset)
+        count = expired_prefix(facts, self.settings, now_ms, keep_from)
+        for segment in self._segments[:count]:
+            due_ms = now_ms + self.settings.delete_delay_ms
+            self._put_away += [(due_ms, path) for path in segment.put_away()]
+        del self._segments[:count], self._bases[:count]
+        self._delete_due(now_ms)
+        return count
+
+    def _delete_due(self, now_ms: int) -> None:
+        for due_ms, path in self._put_away:
+            if due_ms <= now_ms:
+                path.unlink(missing_ok=True)
+        self._put_away = [(due_ms, path) for due_ms, path in self._put_away if due_ms > now_ms]
+
+    def close(self) -> None:
+        """Sync and note everything, here and now."""
+        if self.is_dirty and self._segments:
+            self._checkpoint().write()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the files without keeping anything; for a bucket that is dropped."""
+        for segment in self._segments:
+            self._files.forget(segment.path)

@@ -1,0 +1,22 @@
+"""LogSettings: the numbers a log obeys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """Sizes and times of one table's logs; a negative number means never or no limit."""
+
+    segment_bytes_max: int = 1 << 30
+    index_interval_bytes: int = 4096
+    roll_interval_ms: int = -1
+    ttl_ms: int = 7 * _DAY_MS
+    retention_bytes: int = -1
+    delete_delay_ms: int = 60_000
+    roll_expired_active_segment: bool = False
+    writer_expiration_ms: int = 7 * _DAY_MS
+    flush_interval_messages: int = (1 << 63) - 1

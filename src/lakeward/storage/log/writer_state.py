@@ -1,0 +1,103 @@
+"""Idempotence: the last batches of each writer, so that a batch sent twice is stored once.
+
+A writer numbers its batches per bucket: 0, 1, 2 … 2147483647, 0 … The log takes the next number, answers one of the
+last five from memory, and refuses anything else.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable
+from typing import NamedTuple
+
+REMEMBERED_BATCHES = 5
+_SEQUENCE_MAX = 2**31 - 1
+
+
+class WrittenBatch(NamedTuple):
+    """What is remembered of a batch."""
+
+    sequence: int
+    base_offset: int
+    last_offset: int
+    timestamp_ms: int
+
+
+class Verdict(enum.Enum):
+    """What to do with a batch."""
+
+    NEXT = "append it"
+    DUPLICATE = "answer with the offsets of the first time"
+    AHEAD = "its predecessor has not come yet"
+    OUT_OF_ORDER = "refuse it"
+
+
+class WriterStates:
+    """The writers of one bucket."""
+
+    __slots__ = ("_writers",)
+
+    def __init__(self) -> None:
+        self._writers: dict[int, list[WrittenBatch]] = {}
+
+    def __len__(self) -> int:
+        return len(self._writers)
+
+    def judge(self, writer_id: int, sequence: int) -> tuple[Verdict, WrittenBatch | None]:
+        """Whether a batch is the next one of its writer."""
+        batches = self._writers.get(writer_id)
+        if batches is None:
+            return (Verdict.NEXT if sequence == 0 else Verdict.AHEAD), None
+        last = batches[-1].sequence
+        if sequence == (last + 1 if last < _SEQUENCE_MAX else 0):
+            return Verdict.NEXT, None
+        for batch in reversed(batches):
+            if batch.sequence == sequence:
+                return Verdict.DUPLICATE, batch
+        return (Verdict.AHEAD if sequence > last else Verdict.OUT_OF_ORDER), None
+
+    def record(self, writer_id: int, batch: WrittenBatch) -> None:
+        """Remember a batch that was appended."""
+        batches = self._writers.setdefault(writer_id, [])
+        batches.append(batch)
+        if len(batches) > REMEMBERED_BATCHES:
+            del batches[0]
+
+    def expire(self, before_ms: int) -> None:
+        """Forget writers that have been silent since before a time."""
+        for writer_id in [w for w, batches in self._writers.items() if batches[-1].timestamp_ms < before_ms]:
+            del self._writers[writer_id]
+
+    def to_json(self) -> bytes:
+        """The state as Apache Fluss writes it (its newest batch), plus the batches before that one."""
+        entries = []
+        for writer_id, batches in self._writers.items():
+            newest = batches[-1]
+            entries.append(
+                {
+                    "writer_id": writer_id,
+                    "last_batch_sequence": newest.sequence,
+                    "last_batch_base_offset": newest.last_offset,  # sic: Apache Fluss stores the last offset here
+                    "offset_delta": newest.last_offset - newest.base_offset,
+                    "last_batch_timestamp": newest.timestamp_ms,
+                    "earlier_batches": [list(batch) for batch in batches[:-1]],
+                }
+            )
+        return json.dumps({"version": 1, "writer_id_entries": entries}, separators=(",", ":")).encode()
+
+    @classmethod
+    def of_json(cls, data: bytes) -> WriterStates:
+        """The state in a file; raises ValueError or KeyError when it is none."""
+        states = cls()
+        for entry in json.loads(data)["writer_id_entries"]:
+            last = int(entry["last_batch_base_offset"])
+            newest = WrittenBatch(
+                int(entry["last_batch_sequence"]),
+                last - int(entry["offset_delta"]),
+                last,
+                int(entry["last_batch_timestamp"]),
+            )
+            earlier: Iterable[list[int]] = entry.get("earlier_batches", ())
+            states._writers[int(entry["writer_id"])] = [*(WrittenBatch(*b) for b in earlier), newest]
+        return states
