@@ -9,11 +9,14 @@ from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import DataType, RowField, TypeRoot
-from lakeward.model.schema import Aggregate, Column, Schema
+from lakeward.model.schema import AGGREGATE_FUNCTIONS, Aggregate, Column, Schema
 from lakeward.model.table import TableDescriptor
 
 _VERSION = 1
 _WITH_LENGTH = {TypeRoot.CHAR, TypeRoot.BINARY}
+_INT32_MAX = 2**31 - 1
+#: Deeper than any honest type, far from Python's own limit, which everything that walks types must stay below.
+TYPE_DEPTH_MAX = 64
 _DEFAULT_PRECISION = {TypeRoot.TIME: 0, TypeRoot.TIMESTAMP: 6, TypeRoot.TIMESTAMP_LTZ: 6}
 
 
@@ -59,36 +62,70 @@ def _row_field_to_json(f: RowField) -> dict[str, Any]:
     return out
 
 
-def type_of_json(node: Any) -> DataType:
+def type_of_json(node: Any, depth: int = 0) -> DataType:
     """A type from its JSON object."""
+    if depth > TYPE_DEPTH_MAX:
+        raise ValueError(f"types are nested deeper than {TYPE_DEPTH_MAX}")
     root = TypeRoot(node["type"])
-    out = DataType(root, nullable=bool(node.get("nullable", True)))
+    out = DataType(root, nullable=_flag(node.get("nullable", True), "nullable"))
     match root:
         case TypeRoot.CHAR | TypeRoot.BINARY:
-            return replace(out, length=_bounded(node["length"], 1, 2**31 - 1, "length"))
+            return replace(out, length=_bounded(node["length"], 1, _INT32_MAX, "length"))
         case TypeRoot.DECIMAL:
             precision = _bounded(node["precision"], 1, 38, "precision")
             return replace(out, precision=precision, scale=_bounded(node["scale"], 0, precision, "scale"))
         case TypeRoot.TIME | TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
             return replace(out, precision=_bounded(node.get("precision", _DEFAULT_PRECISION[root]), 0, 9, "precision"))
         case TypeRoot.ARRAY:
-            return replace(out, element=type_of_json(node["element_type"]))
+            return replace(out, element=type_of_json(node["element_type"], depth + 1))
         case TypeRoot.MAP:
-            return replace(out, key=type_of_json(node["key_type"]).not_null(), value=type_of_json(node["value_type"]))
+            key = type_of_json(node["key_type"], depth + 1).not_null()
+            return replace(out, key=key, value=type_of_json(node["value_type"], depth + 1))
         case TypeRoot.ROW:
-            fields = tuple(
-                RowField(f["name"], type_of_json(f["field_type"]), f.get("description"), f.get("field_id", -1))
-                for f in node["fields"]
-            )
-            return replace(out, fields=fields)
+            return replace(out, fields=tuple(_row_field_of_json(f, depth + 1) for f in node["fields"]))
         case _:
             return out
+
+
+def _row_field_of_json(node: Any, depth: int) -> RowField:
+    return RowField(
+        _text(node["name"], "the name of a field"),
+        type_of_json(node["field_type"], depth),
+        _optional_text(node.get("description"), "description"),
+        _bounded(node.get("field_id", -1), -1, _INT32_MAX, "field_id"),
+    )
 
 
 def _bounded(value: Any, low: int, high: int, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise ValueError(f"{what} must be between {low} and {high}, not {value!r}")
     return value
+
+
+def _flag(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{what} must be true or false, not {value!r}")
+    return value
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{what} must be a text, not {value!r}")
+    return value
+
+
+def _optional_text(value: Any, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{what} must be a text, not {value!r}")
+    return value
+
+
+def _texts(node: Any, what: str) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    if not isinstance(node, list):
+        raise ValueError(f"{what} must be a list, not {node!r}")
+    return tuple(_text(item, f"an item of {what}") for item in node)
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
@@ -118,23 +155,27 @@ def schema_of_json(node: Any) -> Schema:
     """A schema from its JSON object."""
     columns = [
         Column(
-            name=str(c["name"]),
+            name=_text(c["name"], "the name of a column"),
             type=type_of_json(c["data_type"]),
-            id=int(c.get("id", -1)),
-            comment=c.get("comment"),
+            id=_bounded(c.get("id", -1), -1, _INT32_MAX, "the id of a column"),
+            comment=_optional_text(c.get("comment"), "comment"),
             aggregate=_aggregate_of_json(c.get("agg_function")),
         )
         for c in node["columns"]
     ]
-    schema = Schema.of(columns, node.get("primary_key") or (), node.get("auto_increment_column") or ())
-    return replace(schema, highest_field_id=max(schema.highest_field_id, int(node.get("highest_field_id", -1))))
+    primary_key = _texts(node.get("primary_key"), "primary_key")
+    schema = Schema.of(columns, primary_key, _texts(node.get("auto_increment_column"), "auto_increment_column"))
+    highest = _bounded(node.get("highest_field_id", -1), -1, _INT32_MAX, "highest_field_id")
+    return replace(schema, highest_field_id=max(schema.highest_field_id, highest))
 
 
 def _aggregate_of_json(node: Any) -> Aggregate | None:
     if node is None:
         return None
-    name = str(node["type"]).lower().replace("-", "_")
-    return Aggregate(name, tuple((str(k), str(v)) for k, v in (node.get("parameters") or {}).items()))
+    name = _text(node["type"], "the type of agg_function").lower().replace("-", "_")
+    parameters = _string_map(node.get("parameters"), "the parameters of agg_function")
+    # A function of a later release must not make the table unreadable: Apache Fluss drops it too.
+    return Aggregate(name, tuple(parameters.items())) if name in AGGREGATE_FUNCTIONS else None
 
 
 def descriptor_to_json(descriptor: TableDescriptor) -> dict[str, Any]:
@@ -153,45 +194,60 @@ def descriptor_to_json(descriptor: TableDescriptor) -> dict[str, Any]:
 
 def descriptor_of_json(node: Any) -> TableDescriptor:
     """A table descriptor from its JSON object, bucket key filled in and checked."""
+    bucket_count = node.get("bucket_count")
     descriptor = TableDescriptor(
         schema=schema_of_json(node["schema"]),
-        partition_keys=tuple(node.get("partition_key") or ()),
-        bucket_keys=tuple(node.get("bucket_key") or ()),
-        bucket_count=node.get("bucket_count"),
-        properties=_string_map(node.get("properties")),
-        custom_properties=_string_map(node.get("custom_properties")),
-        comment=node.get("comment"),
+        partition_keys=_texts(node.get("partition_key"), "partition_key"),
+        bucket_keys=_texts(node.get("bucket_key"), "bucket_key"),
+        bucket_count=None if bucket_count is None else _bounded(bucket_count, 1, _INT32_MAX, "bucket_count"),
+        properties=_string_map(node.get("properties"), "properties"),
+        custom_properties=_string_map(node.get("custom_properties"), "custom_properties"),
+        comment=_optional_text(node.get("comment"), "comment"),
     )
     return descriptor.normalized()
 
 
-def _string_map(node: Any) -> dict[str, str]:
+def _string_map(node: Any, what: str) -> dict[str, str]:
     if node is None:
         return {}
-    return {str(k): str(v) for k, v in node.items()}
+    if not isinstance(node, dict) or not all(isinstance(v, str) for v in node.values()):
+        raise ValueError(f"{what} must map texts to texts")
+    return node
 
 
-def dump(node: dict[str, Any]) -> bytes:
+def dump(node: Any) -> bytes:
     """JSON as UTF-8 bytes without spaces."""
     return json.dumps(node, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _load(body: bytes) -> Any:
+    text = bytes(body).decode()
+    node = json.loads(text)
+    if "\\u" in text:
+        dump(node)  # half of a surrogate pair could never be sent back
+    return node
+
+
+def _short(wrong: Exception) -> str:
+    return f"{wrong!r:.200}"
 
 
 def parse_descriptor(body: bytes) -> TableDescriptor:
     """A table descriptor from the wire; anything wrong with it is INVALID_TABLE."""
     try:
-        return descriptor_of_json(json.loads(body))
+        return descriptor_of_json(_load(body))
     except LakewardError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
-        raise ErrorCode.INVALID_TABLE.error(f"The table descriptor cannot be read: {wrong!r}") from wrong
+        raise ErrorCode.INVALID_TABLE.error(f"The table descriptor cannot be read: {_short(wrong)}") from wrong
 
 
 def parse_type(body: bytes) -> DataType:
     """A data type from the wire; anything wrong with it is INVALID_TABLE."""
     try:
-        return type_of_json(json.loads(body))
+        return type_of_json(_load(body))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
-        raise ErrorCode.INVALID_TABLE.error(f"The data type cannot be read: {wrong!r}") from wrong
+        raise ErrorCode.INVALID_TABLE.error(f"The data type cannot be read: {_short(wrong)}") from wrong
 
 
 def database_to_json(descriptor: DatabaseDescriptor) -> dict[str, Any]:
@@ -208,7 +264,10 @@ def parse_database(body: bytes | None) -> DatabaseDescriptor:
     if not body:
         return DatabaseDescriptor()
     try:
-        node = json.loads(body)
-        return DatabaseDescriptor(node.get("comment"), _string_map(node.get("custom_properties")))
+        node = _load(body)
+        return DatabaseDescriptor(
+            _optional_text(node.get("comment"), "comment"),
+            _string_map(node.get("custom_properties"), "custom_properties"),
+        )
     except (ValueError, TypeError, AttributeError, RecursionError) as wrong:
-        raise ErrorCode.INVALID_DATABASE.error(f"The database descriptor cannot be read: {wrong!r}") from wrong
+        raise ErrorCode.INVALID_DATABASE.error(f"The database descriptor cannot be read: {_short(wrong)}") from wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,24 @@ from lakeward.errors import ErrorCode
 from lakeward.model.data_types import DataType, RowField, TypeRoot
 
 SYSTEM_COLUMNS = frozenset({"__offset", "__timestamp", "__bucket", "_change_type", "_log_offset", "_commit_timestamp"})
+AGGREGATE_FUNCTIONS = frozenset(
+    [
+        "sum",
+        "product",
+        "max",
+        "min",
+        "last_value",
+        "last_value_ignore_nulls",
+        "first_value",
+        "first_value_ignore_nulls",
+        "listagg",
+        "string_agg",
+        "bool_and",
+        "bool_or",
+        "rbm32",
+        "rbm64",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +72,10 @@ class Schema:
         _check_columns(names, primary_key)
         built = [replace(c, type=c.type.not_null()) if c.name in primary_key else c for c in built]
         if all(c.id >= 0 for c in built):
-            highest = max((i for c in built for i in _ids_of(c)), default=-1)
+            ids_used = [i for c in built for i in _ids_of(c) if i >= 0]
+            if len(set(ids_used)) != len(ids_used):
+                raise ErrorCode.INVALID_TABLE.error("Two columns or nested fields carry the same id.")
+            highest = max(ids_used)
             return cls(tuple(built), tuple(primary_key), tuple(auto_increment), highest)
         ids = _Ids(0)
         numbered = tuple(_number_column(c, ids) for c in built)
@@ -138,7 +160,7 @@ def _nested_ids(type_: DataType) -> Iterable[int]:
 def _check_columns(names: Sequence[str], primary_key: Sequence[str]) -> None:
     if not names:
         raise ErrorCode.INVALID_TABLE.error("A table needs at least one column.")
-    doubled = {n for n in names if names.count(n) > 1}
+    doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
         raise ErrorCode.INVALID_TABLE.error(f"Column names must be unique; doubled: {', '.join(sorted(doubled))}.")
     for key in primary_key:
