@@ -1,1 +1,10 @@
-""""""
+"""The process that owns state: one port, both roles.
+
+node             start, serve, stop: puts the parts together
+caller           who asks, and by which address
+http             GET /health and GET /metrics on the same port
+housekeeping     what happens by the clock: checkpoints, retention, partitions, idle connections
+metadata_store/  the cluster's durable memory
+coordinator/     decides: databases, tables, partitions, options
+tablet/          serves: logs
+"""

@@ -1,1 +1,9 @@
-""""""
+"""Serves: the logs of this server and the requests that touch them.
+
+tablets    which buckets are here; opens their logs when they are first touched
+produce    PRODUCE_LOG: check, judge, append, answer; batches that came too early wait
+fetch      FETCH_LOG: read, project, answer or wait
+waiting    fetches that wait for rows, woken by the append
+scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS
+service    one handler per API
+"""

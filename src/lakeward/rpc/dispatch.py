@@ -1,0 +1,89 @@
+"""API → handler. The only place where errors become answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.protocol.api import Api
+from lakeward.protocol.codec import decode, encode_parts
+from lakeward.protocol.frames import RequestHeader, error_frame, response_frame
+from lakeward.protocol.messages.metadata import ApiVersionsResponse, PbApiVersion
+from lakeward.rpc.server_connection import ServerConnection
+
+_log = logging.getLogger(__name__)
+_MESSAGE_CHARACTERS_MAX = 2048
+
+
+class Exchange:
+    """One request on its way to its answer. Every exchange is answered exactly once."""
+
+    __slots__ = ("api", "connection", "is_done", "request_id", "version")
+
+    def __init__(self, connection: ServerConnection, api: Api, version: int, request_id: int) -> None:
+        self.connection = connection
+        self.api = api
+        self.version = version
+        self.request_id = request_id
+        self.is_done = False
+
+    def reply(self, message: Any) -> None:
+        """Answer with a message."""
+        assert not self.is_done
+        self.is_done = True
+        self.connection.send(response_frame(self.request_id, encode_parts(message)))
+
+    def fail(self, wrong: LakewardError) -> None:
+        """Answer with an error."""
+        assert not self.is_done
+        self.is_done = True
+        text = None if wrong.message == wrong.code.sentence else wrong.message[:_MESSAGE_CHARACTERS_MAX]
+        self.connection.send(error_frame(self.request_id, wrong.code, text))
+
+
+#: Returns the answer, or None when it will be given to the exchange later.
+Handler = Callable[[Any, Exchange], Any]
+
+
+class Dispatcher:
+    """The APIs this server has, each with its handler."""
+
+    def __init__(self, handlers: Mapping[Api, Handler], on_request: Callable[[Api], None] = lambda _: None) -> None:
+        self._handlers: dict[Api, Handler] = dict(handlers)
+        self._handlers[Api.API_VERSIONS] = self._api_versions
+        self._on_request = on_request
+
+    def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
+        """Handle one request; whatever happens, it is answered."""
+        api = Api.of_key(header.api_key)
+        handler = self._handlers.get(api) if api is not None else None
+        if api is None or handler is None or not 0 <= header.version <= api.version_max:
+            what = f"API {header.api_key}" if api is None else f"{api.name} version {header.version}"
+            wrong = ErrorCode.UNSUPPORTED_VERSION
+            connection.send(error_frame(header.request_id, wrong, f"The server does not support {what}."))
+            return
+        self._on_request(api)
+        exchange = Exchange(connection, api, header.version, header.request_id)
+        try:
+            answer = handler(decode(api.request, body), exchange)
+            if answer is not None:
+                exchange.reply(answer)
+        except LakewardError as wrong:
+            exchange.fail(wrong)
+        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
+            _log.exception("%s from %s failed", api.name, connection.peer)
+            if not exchange.is_done:
+                exchange.fail(
+                    ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {api.name}; its log says why.")
+                )
+
+    def _api_versions(self, _request: Any, _exchange: Exchange) -> ApiVersionsResponse:
+        # server_type is left out: one port plays both roles, and clients then skip their check.
+        apis = sorted(self._handlers, key=lambda api: api.value)
+        return ApiVersionsResponse(
+            api_versions=tuple(
+                PbApiVersion(api_key=api.value, min_version=0, max_version=api.version_max) for api in apis
+            )
+        )

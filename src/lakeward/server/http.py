@@ -1,0 +1,35 @@
+"""Plain HTTP on the same port: is the server well, and what does it count?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request"}
+_TEXT = "text/plain; charset=utf-8"
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def answer(request: bytes, *, health: Callable[[], str], metrics: Callable[[], str]) -> bytes:
+    """A whole HTTP/1.1 answer; the connection is closed after it."""
+    line = request.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+    if len(line) != 3 or not line[2].startswith("HTTP/"):
+        return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health and GET /metrics.\n")
+    method, target, _ = line
+    path = target.split("?", 1)[0]
+    if method not in {"GET", "HEAD"}:
+        return _response(405, "Only GET is answered here.\n")
+    body = method == "GET"
+    if path == "/health":
+        return _response(200, health(), "application/json", body=body)
+    if path == "/metrics":
+        return _response(200, metrics(), _PROMETHEUS, body=body)
+    return _response(404, f"There is no {path} here; try /health or /metrics.\n", body=body)
+
+
+def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool = True) -> bytes:
+    content = text.encode()
+    head = (
+        f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+        f"Content-Type: {content_type}\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + (content if body else b"")

@@ -1,0 +1,225 @@
+"""Node: start, serve, stop. Puts the parts of a server together."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lakeward.model.table import TableInfo
+from lakeward.options import server as rows
+from lakeward.options.server_options import ServerOptions
+from lakeward.protocol.api import Api
+from lakeward.protocol.frames import RequestHeader
+from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.dispatch import Dispatcher, Exchange, Handler
+from lakeward.rpc.server_connection import ServerConnection
+from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.metrics import Metrics
+from lakeward.server import http
+from lakeward.server.caller import Caller
+from lakeward.server.coordinator import events
+from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.service import handlers as coordinator_handlers
+from lakeward.server.housekeeping import Housekeeping
+from lakeward.server.metadata_store.sqlite_store import SqliteStore
+from lakeward.server.tablet.fetch import Fetches
+from lakeward.server.tablet.log_settings import log_settings
+from lakeward.server.tablet.produce import Appends
+from lakeward.server.tablet.scans import Scans
+from lakeward.server.tablet.service import tablet_handlers
+from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.tablet.waiting import Waiters
+from lakeward.storage.directories import DataDirectory
+from lakeward.storage.log.settings import LogSettings
+from lakeward.storage.open_files import OpenFiles
+
+_log = logging.getLogger(__name__)
+_SWEEP_MS = 10_000
+_DRAIN_S = 5.0
+_OPEN_FILES_MAX = 512
+
+
+class Node:
+    """One server process: coordinator and tablet roles on one port."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self.options = options
+        self._clock = SystemClock()
+        self._directory = DataDirectory(options.data_dir())
+        self._store = SqliteStore(self._directory.metadata_file)
+        self.coordinator = Coordinator(self._store, options, self._clock)
+        self._files = OpenFiles(_OPEN_FILES_MAX)
+        self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+        self._connections: set[ServerConnection] = set()
+        self._pool = BufferPool()
+        self._metrics = Metrics()
+        self._servers: list[asyncio.Server] = []
+
+    async def start(self) -> list[tuple[str, int]]:
+        """Open the port; returns the addresses the server listens on."""
+        loop = asyncio.get_running_loop()
+        self._loop = loop
+        self._waiters = Waiters(loop)
+        catalog = self.coordinator.catalog
+        self._tablets = Tablets(catalog, self._directory, self._files, self._later, self._log_settings)
+        catalog.subscribe(self._on_event)
+        for leftover in self._directory.dropped():
+            self._later(lambda gone=leftover: self._directory.remove(gone))
+        now_ms = self._clock.now_ms
+        appends = Appends(
+            catalog,
+            self._tablets,
+            self._waiters,
+            now_ms=now_ms,
+            loop=loop,
+            park_ms=self.options.get(rows.WRITER_PARKING_TIMEOUT),
+        )
+        handlers = tablet_handlers(
+            appends, Fetches(catalog, self._tablets, self._waiters), Scans(self._tablets, now_ms)
+        )
+        handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
+        self._declare_metrics()
+        self._dispatcher = Dispatcher(handlers, self._count_request)
+        self._housekeeping = Housekeeping(loop)
+        self._begin_chores()
+        return await self._listen()
+
+    async def _listen(self) -> list[tuple[str, int]]:
+        addresses = []
+        for endpoint in self.options.get(rows.BIND_LISTENERS):
+            server = await self._loop.create_server(self._connection, endpoint.host, endpoint.port, backlog=1024)
+            self._servers.append(server)
+            addresses.append((endpoint.host, server.sockets[0].getsockname()[1]))
+        return addresses
+
+    def _connection(self) -> ServerConnection:
+        return ServerConnection(self, self._pool, self.options.get(rows.MAX_REQUEST_SIZE), self._loop)
+
+    async def stop(self) -> None:
+        """Take no more requests, answer the ones under way, sync everything."""
+        for server in self._servers:
+            server.close()
+        self._waiters.release_all()
+        await self._housekeeping.stop()
+        for connection in list(self._connections):
+            connection.close()
+        for _ in range(int(_DRAIN_S / 0.02)):
+            if not self._connections:
+                break
+            await asyncio.sleep(0.02)
+        for connection in list(self._connections):
+            connection.abort()
+        self._disk.shutdown(wait=True)
+        self._tablets.close()
+        self._files.close()
+        self._store.close()
+        self._directory.close()
+
+    # -- what connections ask for
+
+    def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
+        """A request has come."""
+        self._dispatcher.request(connection, header, body)
+
+    def http(self, request: bytes) -> bytes:
+        """A plain HTTP request has come."""
+        return http.answer(request, health=self._health, metrics=self._metrics.text)
+
+    def opened(self, connection: ServerConnection) -> None:
+        """A client has come."""
+        if len(self._connections) >= self.options.get(rows.MAX_CONNECTIONS):
+            _log.warning("refused %s: %d connections are open", connection.peer, len(self._connections))
+            connection.abort()
+            return
+        self._connections.add(connection)
+
+    def closed(self, connection: ServerConnection) -> None:
+        """A client has gone."""
+        self._connections.discard(connection)
+
+    def _adapted(self, handler: Callable[[Any, Caller], Any]) -> Handler:
+        advertised = self.options.advertised_listeners()
+        endpoint = next(iter(advertised.values()))
+
+        def handle(request: Any, exchange: Exchange) -> Any:
+            # A server bound to port 0 learns its port from the socket; so does one that listens on every address.
+            host, port = exchange.connection.local
+            told_host = host if endpoint.host in {"0.0.0.0", "::"} else endpoint.host  # noqa: S104 - a comparison
+            return handler(request, Caller(exchange.version, told_host, endpoint.port or port))
+
+        return handle
+
+    # -- what happens
+
+    def _on_event(self, event: events.Event) -> None:
+        match event:
+            case events.TableAltered():
+                self._tablets.altered(event.table)
+            case events.TableDropped():
+                for bucket in event.buckets:
+                    self._waiters.touch(bucket)
+                self._tablets.drop_table(event.table)
+            case events.PartitionDropped():
+                for bucket in event.buckets:
+                    self._waiters.touch(bucket)
+                self._tablets.drop_partition(event.table, event.partition.partition_id, event.partition.name)
+            case _:
+                pass
+
+    def _later(self, job: Callable[[], None]) -> None:
+        """Run something slow beside the event loop, in order."""
+
+        def run() -> None:
+            try:
+                job()
+            except FileNotFoundError:
+                _log.debug("a file went away under %s; its table was dropped", job)
+            except Exception:  # noqa: BLE001 - the thread must live on
+                _log.exception("work on disk failed")
+
+        self._disk.submit(run)
+
+    def _begin_chores(self) -> None:
+        options = self.options
+        chores = self._housekeeping
+        chores.every(options.get(rows.LOG_CHECKPOINT_INTERVAL), "checkpoint", self._tablets.checkpoint)
+        chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "retention", self._retain)
+        chores.every(options.get(rows.AUTO_PARTITION_CHECK_INTERVAL), "partitions", self.coordinator.tick)
+        chores.every(_SWEEP_MS, "idle connections", self._close_idle)
+
+    def _retain(self) -> Iterator[object]:
+        return self._tablets.retain(self._clock.now_ms())
+
+    def _close_idle(self) -> None:
+        idle_s = self.options.get(rows.MAX_IDLE_TIME) / 1000
+        for connection in list(self._connections):
+            if self._loop.time() - connection.active_at > idle_s:
+                connection.abort()
+
+    def _log_settings(self, table: TableInfo) -> LogSettings:
+        return log_settings(self.options, table)
+
+    # -- what it counts
+
+    def _health(self) -> str:
+        return json.dumps({"status": "ok", "tables": sum(1 for _ in self.coordinator.catalog.tables())}) + "\n"
+
+    def _declare_metrics(self) -> None:
+        self._requests = self._metrics.counter("lakeward_requests_total", "Requests by API.")
+        connections = self._metrics.gauge("lakeward_connections", "Open client connections.")
+        connections.read_from(lambda: len(self._connections))
+        tables = self._metrics.gauge("lakeward_tables", "Tables in the catalog.")
+        tables.read_from(lambda: sum(1 for _ in self.coordinator.catalog.tables()))
+        logs = self._metrics.gauge("lakeward_open_logs", "Bucket logs that are in use.")
+        logs.read_from(lambda: len(self._tablets))
+        stored = self._metrics.gauge("lakeward_log_bytes", "Bytes in the logs that are in use.")
+        stored.read_from(self._tablets.stored_bytes)
+        waiting = self._metrics.gauge("lakeward_fetches_waiting", "Fetches that wait for rows.")
+        waiting.read_from(lambda: len(self._waiters))
+
+    def _count_request(self, api: Api) -> None:
+        self._requests.add(1, (("api", api.name),))

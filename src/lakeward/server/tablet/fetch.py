@@ -1,0 +1,258 @@
+"""FETCH_LOG: read, project, answer or wait."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
+from lakeward.protocol.messages.log import (
+    FetchLogRequest,
+    FetchLogResponse,
+    PbFetchLogReqForBucket,
+    PbFetchLogReqForTable,
+    PbFetchLogRespForBucket,
+    PbFetchLogRespForTable,
+)
+from lakeward.records.log_batch import walk_batches
+from lakeward.records.projection import Projection, plan_projection, project_batch
+from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.server_connection import ServerConnection
+from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.tablet.waiting import Waiters
+from lakeward.storage.log.log_tablet import LogRead
+
+FROM_EARLIEST = -2
+_DEFAULT_WAIT_MS = 100
+_WAIT_MS_MAX = 60_000
+#: A client that still has rows to fetch from another bucket must not be held up by this one. (notes: long poll stalls)
+_WAIT_MS_WHEN_BEHIND = 3
+_RECENT_S = 2.0
+_PARKED_PER_CONNECTION_MAX = 1000
+_TRACKED_BUCKETS_MAX = 4096
+#: Projecting costs some ten microseconds a batch; this keeps one answer of tiny batches from holding up everybody.
+_PROJECTED_BATCHES_MAX = 1000
+_QUIET_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TABLE_OR_BUCKET}
+_PROGRESS = "fetch progress"
+_PARKED = "fetches parked"
+
+
+class _Progress(NamedTuple):
+    """Up to where a client has read a bucket at least, and when it last asked."""
+
+    next_offset: int
+    asked_at: float
+
+
+class _Answer(NamedTuple):
+    tables: tuple[PbFetchLogRespForTable, ...]
+    bytes: int
+    has_failed: bool
+
+
+class Fetches:
+    """Answers fetches, at once or when rows have come."""
+
+    def __init__(self, catalog: Catalog, tablets: Tablets, waiters: Waiters) -> None:
+        self._catalog = catalog
+        self._tablets = tablets
+        self._waiters = waiters
+        self._plans: dict[tuple[int, int, tuple[int, ...]], Projection] = {}
+
+    def handle(self, request: FetchLogRequest, exchange: Exchange) -> FetchLogResponse | None:
+        """Answer now, or park the fetch."""
+        for table in request.tables_req:
+            if table.filter_predicate is not None and (table.filter_schema_id is None or table.filter_schema_id < 0):
+                raise ErrorCode.UNKNOWN_SERVER_ERROR.error("A filter needs the id of the schema it was made for.")
+        answer = self._read(request, exchange.connection)
+        wait_ms = self._wait_ms(request)
+        enough = answer.bytes >= (request.min_bytes or 0)
+        if (
+            wait_ms <= 0
+            or enough
+            or answer.has_failed
+            or self._parked(exchange.connection) >= _PARKED_PER_CONNECTION_MAX
+        ):
+            return FetchLogResponse(tables_resp=answer.tables)
+        if self._is_behind(request, exchange.connection):
+            wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
+        parked = _ParkedFetch(self, request, exchange)
+        exchange.connection.state[_PARKED] = self._parked(exchange.connection) + 1
+        self._waiters.park(parked, wait_ms / 1000)
+        return None
+
+    @staticmethod
+    def _wait_ms(request: FetchLogRequest) -> int:
+        if request.min_bytes is None:
+            return 0
+        return min(_DEFAULT_WAIT_MS if request.max_wait_ms is None else request.max_wait_ms, _WAIT_MS_MAX)
+
+    @staticmethod
+    def _parked(connection: ServerConnection) -> int:
+        parked = connection.state.get(_PARKED, 0)
+        assert isinstance(parked, int)
+        return parked
+
+    # -- reading
+
+    def _read(self, request: FetchLogRequest, connection: ServerConnection) -> _Answer:
+        budget = request.max_bytes
+        total = 0
+        has_failed = False
+        tables = []
+        for asked in request.tables_req:
+            buckets = []
+            for one in asked.buckets_req:
+                bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)
+                try:
+                    response, size = self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                except LakewardError as wrong:
+                    response, size = _failed(one, wrong), 0
+                    has_failed |= wrong.code not in _QUIET_ERRORS
+                buckets.append(response)
+                total += size
+                budget -= size
+            tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
+        return _Answer(tuple(tables), total, has_failed)
+
+    def _read_bucket(
+        self,
+        asked: PbFetchLogReqForTable,
+        one: PbFetchLogReqForBucket,
+        bucket: TableBucket,
+        budget: int,
+        at_least_one: bool,
+        connection: ServerConnection,
+    ) -> tuple[PbFetchLogRespForBucket, int]:
+        table = self._tablets.table(bucket)
+        log = self._tablets.log(bucket)
+        offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
+        read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one)
+        records: list[bytes | bytearray | memoryview] = [read.data] if read.data else []
+        size = len(read.data)
+        next_offset = log.end_offset if read.reaches_end else offset
+        if asked.projection_pushdown_enabled and self._check_projection(table, asked.projected_fields) and size:
+            records, size, next_offset = self._project(table, asked.projected_fields, read)
+        self._note_progress(connection, bucket, next_offset)
+        response = PbFetchLogRespForBucket(
+            partition_id=one.partition_id,
+            bucket_id=one.bucket_id,
+            high_watermark=log.end_offset,
+            log_start_offset=0,  # as Apache Fluss, which does not maintain it
+            records=records,
+        )
+        return response, size
+
+    @staticmethod
+    def _check_projection(table: TableInfo, positions: tuple[int, ...]) -> bool:
+        if table.descriptor.properties.get("table.log.format", "ARROW").upper() != "ARROW":
+            raise ErrorCode.INVALID_COLUMN_PROJECTION.error(
+                f"Table {table.path} does not keep its log as Arrow, so columns cannot be projected."
+            )
+        if positions and positions[-1] >= len(table.schema.columns):
+            raise ErrorCode.INVALID_COLUMN_PROJECTION.error(
+                f"Table {table.path} has {len(table.schema.columns)} columns; column {positions[-1]} was asked for."
+            )
+        plan_projection(table.schema, positions)
+        return True
+
+    def _project(
+        self, table: TableInfo, positions: tuple[int, ...], read: LogRead
+    ) -> tuple[list[bytes | bytearray | memoryview], int, int]:
+        parts: list[bytes | bytearray | memoryview] = []
+        total = 0
+        next_offset = read.first_offset
+        for number, span in enumerate(walk_batches(read.data)):
+            if number == _PROJECTED_BATCHES_MAX:
+                break
+            plan = self._plan(table.table_id, span.header.schema_id, positions)
+            pieces, size = project_batch(read.data, span, plan)
+            parts += pieces
+            total += size
+            next_offset = span.header.last_offset + 1
+        return parts, total, next_offset
+
+    def _plan(self, table_id: int, schema_id: int, positions: tuple[int, ...]) -> Projection:
+        key = (table_id, schema_id, positions)
+        plan = self._plans.get(key)
+        if plan is None:
+            schema = self._catalog.schema(table_id, schema_id)
+            if schema is None:
+                raise ErrorCode.SCHEMA_NOT_EXIST.error(f"Schema {schema_id} of table {table_id} does not exist.")
+            if len(self._plans) > 1000:
+                self._plans.clear()
+            plan = self._plans[key] = plan_projection(schema, positions)
+        return plan
+
+    # -- who is behind
+
+    def _note_progress(self, connection: ServerConnection, bucket: TableBucket, next_offset: int) -> None:
+        progress = _progress_of(connection)
+        if len(progress) >= _TRACKED_BUCKETS_MAX:
+            progress.clear()
+        progress[bucket] = _Progress(next_offset, connection.active_at)
+
+    def _is_behind(self, request: FetchLogRequest, connection: ServerConnection) -> bool:
+        """Whether the client has, a moment ago, left rows behind in a bucket that this fetch does not name."""
+        asked = {
+            TableBucket(table.table_id, one.partition_id, one.bucket_id)
+            for table in request.tables_req
+            for one in table.buckets_req
+        }
+        tables = {table.table_id for table in request.tables_req}
+        for bucket, progress in _progress_of(connection).items():
+            if bucket.table_id not in tables or bucket in asked:
+                continue
+            if connection.active_at - progress.asked_at > _RECENT_S:
+                continue
+            try:
+                if progress.next_offset < self._tablets.log(bucket).end_offset:
+                    return True
+            except LakewardError:
+                continue  # the bucket has been dropped since
+        return False
+
+
+def _progress_of(connection: ServerConnection) -> dict[TableBucket, _Progress]:
+    progress = connection.state.setdefault(_PROGRESS, {})
+    assert isinstance(progress, dict)
+    return progress
+
+
+def _failed(one: PbFetchLogReqForBucket, wrong: LakewardError) -> PbFetchLogRespForBucket:
+    return PbFetchLogRespForBucket(
+        partition_id=one.partition_id,
+        bucket_id=one.bucket_id,
+        error_code=wrong.code.value,
+        error_message=wrong.message,
+    )
+
+
+class _ParkedFetch:
+    """A fetch that found too little."""
+
+    def __init__(self, fetches: Fetches, request: FetchLogRequest, exchange: Exchange) -> None:
+        self._fetches = fetches
+        self._request = request
+        self._exchange = exchange
+        self.buckets = tuple(
+            TableBucket(table.table_id, one.partition_id, one.bucket_id)
+            for table in request.tables_req
+            for one in table.buckets_req
+        )
+
+    def try_complete(self, *, time_is_up: bool) -> bool:
+        """Answer when there is enough, or when time is up."""
+        connection = self._exchange.connection
+        if connection.is_closing:
+            return True
+        if connection.writes_paused and not time_is_up:
+            return False  # it would only pile up; the timer will come
+        answer = self._fetches._read(self._request, connection)
+        if answer.bytes < (self._request.min_bytes or 0) and not answer.has_failed and not time_is_up:
+            return False
+        connection.state[_PARKED] = Fetches._parked(connection) - 1
+        self._exchange.reply(FetchLogResponse(tables_resp=answer.tables))
+        return True

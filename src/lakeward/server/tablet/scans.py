@@ -1,0 +1,114 @@
+"""LIST_OFFSETS, LIMIT_SCAN and GET_TABLE_STATS: questions about a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.protocol.messages.log import (
+    LimitScanRequest,
+    LimitScanResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    PbListOffsetsRespForBucket,
+)
+from lakeward.protocol.messages.table import (
+    GetTableStatsRequest,
+    GetTableStatsResponse,
+    PbTableStatsReqForBucket,
+    PbTableStatsRespForBucket,
+)
+from lakeward.rpc.dispatch import Exchange
+from lakeward.server.tablet.tablets import Tablets
+
+EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
+_LIMIT_SCAN_BYTES_MAX = 64 << 20
+
+
+class Scans:
+    """Answers questions about logs."""
+
+    def __init__(self, tablets: Tablets, now_ms: Callable[[], int]) -> None:
+        self._tablets = tablets
+        self._now_ms = now_ms
+
+    def list_offsets(self, request: ListOffsetsRequest, _exchange: Exchange) -> ListOffsetsResponse:
+        """Earliest, latest or by-time offsets of some buckets."""
+        if request.offset_type not in {EARLIEST, LATEST, TIMESTAMP, LEADER_END}:
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no offset type {request.offset_type}.")
+        if request.offset_type == TIMESTAMP and request.start_timestamp is None:
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error("An offset by timestamp needs the timestamp.")
+        return ListOffsetsResponse(buckets_resp=tuple(self._offset(request, number) for number in request.bucket_id))
+
+    def _offset(self, request: ListOffsetsRequest, number: int) -> PbListOffsetsRespForBucket:
+        bucket = TableBucket(request.table_id, request.partition_id, number)
+        try:
+            return PbListOffsetsRespForBucket(bucket_id=number, offset=self._offset_of(request, bucket))
+        except LakewardError as wrong:
+            return PbListOffsetsRespForBucket(
+                bucket_id=number, error_code=wrong.code.value, error_message=wrong.message
+            )
+
+    def _offset_of(self, request: ListOffsetsRequest, bucket: TableBucket) -> int:
+        self._tablets.table(bucket)
+        log = self._tablets.log(bucket)
+        if request.offset_type == EARLIEST:
+            return log.start_offset
+        if request.offset_type != TIMESTAMP:
+            return log.end_offset
+        assert request.start_timestamp is not None
+        now_ms = self._now_ms()
+        if request.start_timestamp > now_ms:
+            raise ErrorCode.INVALID_TIMESTAMP.error(
+                f"Get offset error for table bucket {bucket}, the fetch timestamp {request.start_timestamp} "
+                f"is larger than the current timestamp {now_ms}"
+            )
+        return log.offset_of_time(request.start_timestamp)
+
+    def limit_scan(self, request: LimitScanRequest, _exchange: Exchange) -> LimitScanResponse:
+        """The newest batches of a log that hold at least `limit` rows; the client cuts them to size."""
+        bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
+        try:
+            table = self._tablets.table(bucket)
+            if table.descriptor.has_primary_key:
+                raise ErrorCode.UNSUPPORTED_VERSION.error(
+                    f"Table {table.path} has a primary key; it cannot be scanned yet."
+                )
+            log = self._tablets.log(bucket)
+            records: list[bytes | bytearray | memoryview] = []
+            offset = max(log.start_offset, log.end_offset - max(request.limit, 0))
+            size = 0
+            while offset < log.end_offset and size < _LIMIT_SCAN_BYTES_MAX:
+                read = log.read(offset, _LIMIT_SCAN_BYTES_MAX - size, at_least_one=True)
+                records.append(read.data)
+                size += len(read.data)
+                if read.reaches_end:
+                    break
+                offset = log.offset_behind(read)
+            return LimitScanResponse(is_log_table=True, records=records)
+        except LakewardError as wrong:
+            return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
+
+    def table_stats(self, request: GetTableStatsRequest, _exchange: Exchange) -> GetTableStatsResponse:
+        """How many rows some buckets hold."""
+        return GetTableStatsResponse(
+            buckets_resp=tuple(self._stats(request.table_id, one) for one in request.buckets_req)
+        )
+
+    def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
+        bucket = TableBucket(table_id, one.partition_id, one.bucket_id)
+        try:
+            table = self._tablets.table(bucket)
+            if table.descriptor.has_primary_key:
+                raise ErrorCode.INVALID_TABLE.error(f"Rows of primary key table {table.path} are not counted yet.")
+            log = self._tablets.log(bucket)
+            count = log.end_offset - log.start_offset
+        except LakewardError as wrong:
+            return PbTableStatsRespForBucket(
+                error_code=wrong.code.value,
+                error_message=wrong.message,
+                partition_id=one.partition_id,
+                bucket_id=one.bucket_id,
+            )
+        return PbTableStatsRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, row_count=count)

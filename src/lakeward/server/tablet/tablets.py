@@ -1,0 +1,143 @@
+"""Which buckets are here. Logs are opened when they are first touched, so ten thousand idle buckets cost nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lakeward.errors import ErrorCode
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
+from lakeward.server.coordinator.catalog import Catalog
+from lakeward.storage.directories import DataDirectory
+from lakeward.storage.log.log_tablet import Later, LogTablet
+from lakeward.storage.log.settings import LogSettings
+from lakeward.storage.open_files import OpenFiles
+
+_log = logging.getLogger(__name__)
+
+
+class Tablets:
+    """The logs of all buckets of this server."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        directory: DataDirectory,
+        files: OpenFiles,
+        later: Later,
+        settings_of: Callable[[TableInfo], LogSettings],
+    ) -> None:
+        self._catalog = catalog
+        self._directory = directory
+        self._files = files
+        self._later = later
+        self._settings_of = settings_of
+        self._logs: dict[TableBucket, LogTablet] = {}
+        self._dropped_tables: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._logs)
+
+    def table(self, bucket: TableBucket) -> TableInfo:
+        """The table a bucket belongs to; a bucket that is not here is refused as clients expect it."""
+        table = self._catalog.table_by_id(bucket.table_id)
+        if table is None:
+            if bucket.table_id in self._dropped_tables:
+                raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"Server 0 is not leader or follower for {bucket}.")
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Unknown table or bucket: {bucket}.")
+        if table.descriptor.is_partitioned:
+            partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
+            if partition is None or partition.table_id != bucket.table_id:
+                raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Unknown partition of {table.path}: {bucket}.")
+        elif bucket.partition_id is not None:
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Table {table.path} is not partitioned: {bucket}.")
+        if not 0 <= bucket.bucket < table.bucket_count:
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(
+                f"Table {table.path} has {table.bucket_count} buckets: {bucket}."
+            )
+        return table
+
+    def log(self, bucket: TableBucket) -> LogTablet:
+        """The log of a bucket."""
+        log = self._logs.get(bucket)
+        return log if log is not None else self._open(bucket)
+
+    def _open(self, bucket: TableBucket) -> LogTablet:
+        table = self.table(bucket)
+        directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
+        log = LogTablet(directory, self._settings_of(table), self._files, self._later)
+        for repair in log.repairs:
+            _log.warning("recovered %s of %s: %s", bucket, table.path, repair)
+        self._logs[bucket] = log
+        return log
+
+    def _parent(self, table: TableInfo, bucket: TableBucket) -> Path:
+        if bucket.partition_id is None:
+            return self._directory.table(table.path, table.table_id)
+        partition = self._catalog.partition_by_id(bucket.partition_id)
+        assert partition is not None
+        return self._directory.partition(table.path, table.table_id, partition.name, partition.partition_id)
+
+    def stored_bytes(self) -> int:
+        """Bytes of the logs that are open."""
+        return sum(log.size for log in self._logs.values())
+
+    # -- change
+
+    def altered(self, table: TableInfo) -> None:
+        """Let the logs of a table obey its new properties."""
+        settings = self._settings_of(table)
+        for bucket, log in self._logs.items():
+            if bucket.table_id == table.table_id:
+                log.settings = settings
+
+    def drop_table(self, table: TableInfo) -> None:
+        """Take a table's files away."""
+        self._dropped_tables.add(table.table_id)
+        self._forget(lambda bucket: bucket.table_id == table.table_id)
+        self._remove(self._directory.table(table.path, table.table_id))
+
+    def drop_partition(self, table: TableInfo, partition_id: int, name: str) -> None:
+        """Take a partition's files away."""
+        self._forget(lambda bucket: bucket.partition_id == partition_id and bucket.table_id == table.table_id)
+        self._remove(self._directory.partition(table.path, table.table_id, name, partition_id))
+
+    def _forget(self, is_gone: Callable[[TableBucket], bool]) -> None:
+        for bucket in [b for b in self._logs if is_gone(b)]:
+            self._logs.pop(bucket).abandon()
+
+    def _remove(self, directory: Path) -> None:
+        away = self._directory.drop(directory)
+        if away is not None:
+            self._later(lambda: self._directory.remove(away))
+
+    # -- housekeeping
+
+    def checkpoint(self) -> None:
+        """Have every log that changed synced and noted."""
+        for log in self._logs.values():
+            log.checkpoint()
+
+    def retain(self, now_ms: int) -> Iterator[int]:
+        """Apply retention bucket by bucket; the caller decides how many at a time."""
+        for bucket in list(self._catalog.all_buckets()):
+            log = self._logs.get(bucket)
+            if log is None:
+                table = self._catalog.table_by_id(bucket.table_id)
+                if table is None or not self._has_old_segments(table, bucket):
+                    continue
+                log = self.log(bucket)
+            yield log.retain(now_ms)
+
+    def _has_old_segments(self, table: TableInfo, bucket: TableBucket) -> bool:
+        """Whether a log that is not open could have anything to delete: a lone segment never goes."""
+        directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
+        return sum(1 for _ in directory.glob("*.log")) > 1 or any(directory.glob("*.deleted"))
+
+    def close(self) -> None:
+        """Sync and note everything."""
+        for log in self._logs.values():
+            log.close()
+        self._logs.clear()
