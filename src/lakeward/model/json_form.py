@@ -242,6 +242,16 @@ def parse_descriptor(body: bytes) -> TableDescriptor:
         raise ErrorCode.INVALID_TABLE.error(f"The table descriptor cannot be read: {_short(wrong)}") from wrong
 
 
+def parse_schema(body: bytes) -> Schema:
+    """A schema from the wire or the store; anything wrong with it is INVALID_TABLE."""
+    try:
+        return schema_of_json(_load(body))
+    except LakewardError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
+        raise ErrorCode.INVALID_TABLE.error(f"The schema cannot be read: {_short(wrong)}") from wrong
+
+
 def parse_type(body: bytes) -> DataType:
     """A data type from the wire; anything wrong with it is INVALID_TABLE."""
     try:

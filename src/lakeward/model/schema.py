@@ -12,22 +12,10 @@ from lakeward.model.data_types import DataType, RowField, TypeRoot
 
 SYSTEM_COLUMNS = frozenset({"__offset", "__timestamp", "__bucket", "_change_type", "_log_offset", "_commit_timestamp"})
 AGGREGATE_FUNCTIONS = frozenset(
-    [
-        "sum",
-        "product",
-        "max",
-        "min",
-        "last_value",
-        "last_value_ignore_nulls",
-        "first_value",
-        "first_value_ignore_nulls",
-        "listagg",
-        "string_agg",
-        "bool_and",
-        "bool_or",
-        "rbm32",
-        "rbm64",
-    ]
+    {
+        *("sum", "product", "max", "min", "bool_and", "bool_or", "rbm32", "rbm64", "listagg", "string_agg"),
+        *("first_value", "first_value_ignore_nulls", "last_value", "last_value_ignore_nulls"),
+    }
 )
 
 

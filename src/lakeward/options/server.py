@@ -164,7 +164,23 @@ for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
 for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):
     _open(_family, "Options of the remote file system.")
 for _key in INERT_KEYS:
-    _optional(_key, TEXT, "Accepted from an Apache Fluss configuration; without effect here.")
+    _inert = "Accepted from an Apache Fluss configuration; without effect here."
+    if _key in {"remote.data.dirs", "remote.data.dirs.weights"}:
+        _optional(_key, LIST, _inert)
+    else:
+        _optional(_key, TEXT, _inert)
+
+#: What ALTER_CLUSTER_CONFIGS may change while the server runs.
+DYNAMIC_PREFIXES = ("datalake.",)
+DYNAMIC_KEYS = frozenset(option.key for option in SERVER_OPTIONS if option.dynamic) | {
+    "kv.leader-replica.memory-reserved",
+    "kv.rocksdb.shared-rate-limiter.bytes-per-sec",
+    "remote.data.dirs",
+    "remote.data.dirs.strategy",
+    "remote.data.dirs.weights",
+    "server.historical-partition.lookup-cache.max-disk-ratio",
+    "server.historical-partition.lookuper-cache.expire-after-access",
+}
 
 _alias("listeners", BIND_LISTENERS)
 _alias("log.dirs", DATA_DIR)

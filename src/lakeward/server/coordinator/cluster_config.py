@@ -1,0 +1,124 @@
+"""Cluster options: what the server was started with, and what was changed while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.kinds import LIST, MAP
+from lakeward.options.server import DYNAMIC_KEYS, DYNAMIC_PREFIXES, SERVER_OPTIONS
+from lakeward.options.server_options import ServerOptions
+from lakeward.server.coordinator.alteration import Alteration, AlterOp
+from lakeward.server.metadata_store.port import MetadataStore
+
+_HIDDEN = "******"
+_SECRET_WORDS = ("password", "secret", "token", "jaas", "credential", "access-key", "access.key", "accesskey")
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedConfig:
+    """A setting for people: secrets are hidden."""
+
+    key: str
+    value: str
+    source: str
+
+
+class ClusterConfig:
+    """The options in force: changes made while running hide those of the start."""
+
+    def __init__(self, store: MetadataStore, started_with: ServerOptions) -> None:
+        self._store = store
+        self._static = started_with
+        self._dynamic = store.options()
+        self._current = self._merged(self._dynamic)
+
+    @property
+    def current(self) -> ServerOptions:
+        """The options in force now."""
+        return self._current
+
+    def describe(self) -> list[DescribedConfig]:
+        """Every setting that is not a default, and where it came from."""
+        described = {key: (text, "INITIAL_SERVER_CONFIG") for key, text in self._static.texts.items()}
+        described |= {key: (text, "DYNAMIC_SERVER_CONFIG") for key, text in self._dynamic.items()}
+        return [DescribedConfig(key, _masked(key, text), source) for key, (text, source) in sorted(described.items())]
+
+    def alter(self, alterations: Iterable[Alteration]) -> None:
+        """Apply all changes, or none; CONFIG says what is wrong."""
+        wanted = dict(self._dynamic)
+        for alteration in alterations:
+            self._apply(alteration, wanted)
+        if wanted == self._dynamic:
+            return
+        current = self._merged(wanted)
+        with self._store.change() as change:
+            for key in self._dynamic.keys() - wanted.keys():
+                change.delete_option(key)
+            for key, value in wanted.items():
+                change.put_option(key, value)
+        self._dynamic, self._current = wanted, current
+
+    def _apply(self, alteration: Alteration, wanted: dict[str, str]) -> None:
+        key = SERVER_OPTIONS.canonical_key(alteration.key)
+        if key not in DYNAMIC_KEYS and not key.startswith(DYNAMIC_PREFIXES):
+            nearest = SERVER_OPTIONS.nearest(key)
+            hint = f" The nearest known option is '{nearest}'." if nearest and nearest != key else ""
+            raise ErrorCode.CONFIG.error(f"The option '{key[:200]}' cannot be changed while the server runs.{hint}")
+        if alteration.op == AlterOp.DELETE:
+            wanted.pop(key, None)
+            return
+        if alteration.value is None:
+            raise ErrorCode.CONFIG.error(f"The option '{key}' is given no value.")
+        value = SERVER_OPTIONS.canonical(alteration.key, alteration.value)[1]
+        if alteration.op in {AlterOp.APPEND, AlterOp.SUBTRACT}:
+            value = _combined(key, wanted.get(key, self._static.texts.get(key, "")), value, AlterOp(alteration.op))
+        elif alteration.op != AlterOp.SET:
+            raise ErrorCode.CONFIG.error(f"The operation {alteration.op} on option '{key}' is not known.")
+        _check_value(key, value)
+        wanted[key] = value
+
+    def _merged(self, dynamic: Mapping[str, str]) -> ServerOptions:
+        return ServerOptions(MappingProxyType({**self._static.texts, **dynamic}), self._static.sources)
+
+
+def _check_value(key: str, value: str) -> None:
+    option = SERVER_OPTIONS.rows.get(key)
+    if option is None:
+        return
+    try:
+        option.parse(value)
+    except LakewardError as wrong:
+        raise ErrorCode.CONFIG.error(wrong.message) from wrong
+
+
+def _combined(key: str, before: str, value: str, op: AlterOp) -> str:
+    option = SERVER_OPTIONS.rows.get(key)
+    if option is None or option.kind not in (LIST, MAP):
+        raise ErrorCode.CONFIG.error(f"The option '{key}' is neither a list nor a map; it can only be set or deleted.")
+    if option.kind is LIST or op is AlterOp.APPEND:
+        _check_value(key, value)
+    parsed: Any = option.parse(before)
+    change: Any = option.parse(value) if option.kind is LIST or op is AlterOp.APPEND else _keys_of(value)
+    if option.kind is LIST:
+        kept = [item for item in parsed if item not in change]
+        return LIST.show(tuple(kept if op is AlterOp.SUBTRACT else [*kept, *change]))
+    if op is AlterOp.SUBTRACT:
+        return MAP.show({k: v for k, v in parsed.items() if k not in change})
+    return MAP.show({**parsed, **change})
+
+
+def _keys_of(value: str) -> set[str]:
+    return {pair.partition(":")[0].strip() for pair in value.split(",")}
+
+
+def _masked(key: str, text: str) -> str:
+    option = SERVER_OPTIONS.rows.get(key)
+    if option is not None and option.secret and option.kind is MAP:
+        return MAP.show(dict.fromkeys(_keys_of(text), _HIDDEN))
+    if (option is not None and option.secret) or any(word in key.lower() for word in _SECRET_WORDS):
+        return _HIDDEN
+    return text

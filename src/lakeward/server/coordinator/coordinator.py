@@ -1,0 +1,84 @@
+"""Coordinator: the parts that know what exists, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakeward.model.json_form import DatabaseDescriptor
+from lakeward.model.table import TableInfo
+from lakeward.options import server as server_options
+from lakeward.options import table as table_options
+from lakeward.options.server_options import ServerOptions
+from lakeward.runtime.clock import Clock
+from lakeward.server.coordinator.auto_partitioner import AutoPartitioner
+from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.coordinator.cluster_config import ClusterConfig
+from lakeward.server.coordinator.database_admin import DEFAULT_DATABASE, DatabaseAdmin
+from lakeward.server.coordinator.events import Dropped, Event, PartitionDropped, TableDropped
+from lakeward.server.coordinator.partition_admin import PartitionAdmin
+from lakeward.server.coordinator.producer_offsets import ProducerOffsets
+from lakeward.server.coordinator.table_admin import TableAdmin
+from lakeward.server.coordinator.writer_ids import WriterIds
+from lakeward.server.metadata_store.port import MetadataStore
+
+
+class Coordinator:
+    """The control plane of one server. Call it from one thread."""
+
+    def __init__(self, store: MetadataStore, options: ServerOptions, clock: Clock) -> None:
+        self.clock = clock
+        self.catalog = Catalog(store)
+        self.config = ClusterConfig(store, options)
+        self.databases = DatabaseAdmin(self.catalog, clock)
+        self.partitioner = AutoPartitioner(self.catalog, options, clock)
+        self.tables = TableAdmin(self.catalog, self.config, self.partitioner, clock)
+        self.partitions = PartitionAdmin(self.catalog, self.tables, self.config, clock)
+        self.writer_ids = WriterIds(store)
+        self.producer_offsets = ProducerOffsets(store)
+        self._timers = [
+            _Timer(self.partitioner.tick, options.get(server_options.AUTO_PARTITION_CHECK_INTERVAL)),
+            _Timer(self._expire_offsets, options.get(server_options.PRODUCER_OFFSETS_CLEANUP_INTERVAL)),
+        ]
+        if not self.catalog.databases():
+            self.databases.create(DEFAULT_DATABASE, DatabaseDescriptor(), ignore_if_exists=True)
+
+    def on_change(self, callback: Callable[[Event], None]) -> None:
+        """Hear of every table and partition that is created, altered or dropped."""
+        self.catalog.subscribe(callback)
+
+    def on_dropped(self, callback: Callable[[Dropped], None]) -> None:
+        """Hear of every table and partition whose data can go; `event.buckets` names it."""
+
+        def forward(event: Event) -> None:
+            if isinstance(event, TableDropped | PartitionDropped):
+                callback(event)
+
+        self.catalog.subscribe(forward)
+
+    def remote_data_dir(self, table: TableInfo) -> str:
+        """Where a table's remote data belongs."""
+        own = table_options.REMOTE_DATA_DIR.read(table.descriptor.properties)
+        return own or self.config.current.remote_data_dir()
+
+    def tick(self) -> None:
+        """Do what is due; call it every second or so, and once at the start."""
+        for timer in self._timers:
+            timer.tick(self.clock.monotonic())
+
+    def _expire_offsets(self) -> None:
+        self.producer_offsets.remove_expired(self.clock.now_ms())
+
+
+class _Timer:
+    """Something to do at once and then every so often."""
+
+    def __init__(self, action: Callable[[], None], interval_ms: int) -> None:
+        self._action = action
+        self._interval_s = interval_ms / 1000
+        self._due_s: float | None = None
+
+    def tick(self, now_s: float) -> None:
+        if self._due_s is not None and now_s < self._due_s:
+            return
+        self._due_s = now_s + self._interval_s
+        self._action()

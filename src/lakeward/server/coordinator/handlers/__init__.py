@@ -1,0 +1,10 @@
+"""One function per control API: the decoded request and its caller in, the response out, LakewardError for a refusal.
+
+database    create, alter, drop, list, describe databases
+table       create, alter, drop, list, describe tables; schemas
+partition   create, drop, list partitions
+metadata    servers, leaders, writer ids, cluster health
+cluster     cluster options, grants, authentication
+snapshot    snapshots, leases, remote log, lake and file system tokens, as far as they exist yet
+producer    producer offsets
+"""

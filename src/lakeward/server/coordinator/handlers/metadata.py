@@ -1,0 +1,123 @@
+"""Handlers for what a client asks before it reads or writes: servers, leaders, writer ids, health."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableInfo, TablePath
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages import log as log_messages
+from lakeward.protocol.messages import metadata as messages
+from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.server.caller import Caller
+from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.handler import Handlers, path_of
+from lakeward.server.coordinator.partition import PartitionInfo
+
+#: One process plays both roles; clients tell them apart by role, not by number.
+COORDINATOR_ID = 0
+TABLET_SERVER_ID = 0
+_LEADER_EPOCH = 0
+_GREEN = 0
+
+
+class MetadataHandlers:
+    """Where things are."""
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+        self._catalog = coordinator.catalog
+
+    def handlers(self) -> Handlers:
+        """The functions by API."""
+        return {
+            Api.GET_METADATA: self.metadata,
+            Api.INIT_WRITER: self.init_writer,
+            Api.GET_CLUSTER_HEALTH: self.health,
+        }
+
+    def metadata(self, request: messages.MetadataRequest, caller: Caller) -> messages.MetadataResponse:
+        """GET_METADATA: the servers always, tables and partitions as asked for."""
+        host, port = caller.host, caller.port
+        tables = dict.fromkeys(path_of(path) for path in request.table_path)
+        partitions = {p.partition_id: p for p in self._asked_partitions(request)}
+        return messages.MetadataResponse(
+            coordinator_server=messages.PbServerNode(node_id=COORDINATOR_ID, host=host, port=port),
+            tablet_servers=(messages.PbServerNode(node_id=TABLET_SERVER_ID, host=host, port=port),),
+            table_metadata=tuple(self._table(self._coordinator.tables.get(path)) for path in tables),
+            partition_metadata=tuple(self._partition(partition) for partition in partitions.values()),
+        )
+
+    def init_writer(self, _: log_messages.InitWriterRequest, __: Caller) -> log_messages.InitWriterResponse:
+        """INIT_WRITER: an id that no writer ever had."""
+        return log_messages.InitWriterResponse(writer_id=self._coordinator.writer_ids.take())
+
+    def health(self, _: messages.GetClusterHealthRequest, __: Caller) -> messages.GetClusterHealthResponse:
+        """GET_CLUSTER_HEALTH: every bucket has its one replica here."""
+        count = sum(self._bucket_count(table) for table in self._catalog.tables())
+        return messages.GetClusterHealthResponse(
+            num_replicas=count,
+            in_sync_replicas=count,
+            num_leader_replicas=count,
+            active_leader_replicas=count,
+            status=_GREEN,
+        )
+
+    def _bucket_count(self, table: TableInfo) -> int:
+        if not table.descriptor.is_partitioned:
+            return table.bucket_count
+        return table.bucket_count * len(self._catalog.partitions_of(table.table_id))
+
+    def _asked_partitions(self, request: messages.MetadataRequest) -> Iterator[PartitionInfo]:
+        for asked in request.partitions_path:
+            if asked.partition_name is None:
+                continue  # clients ask so for tables without partitions; there is nothing to answer
+            path = TablePath(asked.database_name, asked.table_name)
+            table = self._catalog.table_by_path(path)
+            found = None if table is None else self._catalog.partition_by_name(table.table_id, asked.partition_name)
+            if found is None:
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(
+                    f"Partition '{asked.partition_name[:200]}' of table {path!s:.400} does not exist."
+                )
+            yield found
+        for partition_id in request.partitions_id:
+            by_id = self._catalog.partition_by_id(partition_id)
+            if by_id is None:
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"There is no partition with id {partition_id}.")
+            yield by_id
+
+    def _table(self, table: TableInfo) -> messages.PbTableMetadata:
+        partitioned = table.descriptor.is_partitioned
+        return messages.PbTableMetadata(
+            table_path=PbTablePath(database_name=table.path.database, table_name=table.path.table),
+            table_id=table.table_id,
+            schema_id=table.schema_id,
+            table_json=self._catalog.table_json(table.table_id),
+            bucket_metadata=() if partitioned else _buckets(table.bucket_count),
+            created_time=table.created_ms,
+            modified_time=table.modified_ms,
+            remote_data_dir=self._coordinator.remote_data_dir(table),
+        )
+
+    def _partition(self, partition: PartitionInfo) -> messages.PbPartitionMetadata:
+        table = self._catalog.table_by_id(partition.table_id)
+        assert table is not None
+        return messages.PbPartitionMetadata(
+            table_id=partition.table_id,
+            partition_name=partition.name,
+            partition_id=partition.partition_id,
+            bucket_metadata=_buckets(table.bucket_count),
+        )
+
+
+def _buckets(count: int) -> tuple[messages.PbBucketMetadata, ...]:
+    return tuple(
+        messages.PbBucketMetadata(
+            bucket_id=bucket,
+            leader_id=TABLET_SERVER_ID,
+            replica_id=(TABLET_SERVER_ID,),
+            leader_epoch=_LEADER_EPOCH,
+        )
+        for bucket in range(count)
+    )

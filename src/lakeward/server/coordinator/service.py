@@ -1,0 +1,31 @@
+"""The control APIs of a coordinator, by API."""
+
+from __future__ import annotations
+
+from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.cluster import ClusterHandlers
+from lakeward.server.coordinator.handlers.database import DatabaseHandlers
+from lakeward.server.coordinator.handlers.metadata import MetadataHandlers
+from lakeward.server.coordinator.handlers.partition import PartitionHandlers
+from lakeward.server.coordinator.handlers.producer import ProducerHandlers
+from lakeward.server.coordinator.handlers.snapshot import SnapshotHandlers
+from lakeward.server.coordinator.handlers.table import TableHandlers
+
+_FAMILIES = (
+    DatabaseHandlers,
+    TableHandlers,
+    PartitionHandlers,
+    MetadataHandlers,
+    ClusterHandlers,
+    SnapshotHandlers,
+    ProducerHandlers,
+)
+
+
+def handlers(coordinator: Coordinator) -> Handlers:
+    """One function per control API: from the decoded request and its caller to the response."""
+    found: Handlers = {}
+    for family in _FAMILIES:
+        found |= family(coordinator).handlers()
+    return found

@@ -1,0 +1,60 @@
+"""What the server fills in where a new table says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableDescriptor
+from lakeward.options import server as server_options
+from lakeward.options import table as table_options
+from lakeward.options.server_options import ServerOptions
+
+KV_FORMAT_VERSION = 2
+
+
+def with_canonical_names(descriptor: TableDescriptor) -> TableDescriptor:
+    """Properties under their canonical names, whatever names they came under."""
+    canonical = table_options.canonical_properties(descriptor.properties, descriptor.custom_properties)
+    bucket_count = descriptor.bucket_count
+    if canonical.bucket_count is not None:
+        if bucket_count not in {None, canonical.bucket_count}:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"'{table_options.BUCKET_COUNT_ALIAS}' asks for {canonical.bucket_count} buckets,"
+                f" the descriptor for {bucket_count}."
+            )
+        bucket_count = canonical.bucket_count
+    return replace(
+        descriptor, properties=canonical.properties, custom_properties=canonical.custom, bucket_count=bucket_count
+    )
+
+
+def with_defaults(descriptor: TableDescriptor, options: ServerOptions) -> TableDescriptor:
+    """The descriptor as it will be stored, every default that the server decides written out."""
+    properties = dict(descriptor.properties)
+
+    def default(key: str, value: str) -> None:
+        properties.setdefault(key, value)
+
+    default(table_options.REPLICATION_FACTOR.key, str(options.get(server_options.DEFAULT_REPLICATION_FACTOR)))
+    if len(descriptor.partition_keys) > 1 and table_options.AUTO_PARTITION.read(properties):
+        default(table_options.AUTO_PARTITION_PRECREATE.key, "0")
+    lake_format = options.get(server_options.DATALAKE_FORMAT)
+    if lake_format is not None:
+        default(table_options.LAKE_FORMAT.key, lake_format)
+    elif table_options.LAKE_ENABLED.read(properties):
+        raise ErrorCode.INVALID_TABLE.error(
+            f"'{table_options.LAKE_ENABLED.key}' cannot be true: the cluster has no lake,"
+            f" since '{server_options.DATALAKE_FORMAT.key}' is not set."
+        )
+    if descriptor.has_primary_key:
+        if table_options.MERGE_ENGINE.read(properties) is not None:
+            default(table_options.DELETE_BEHAVIOR.key, "IGNORE")
+        default(table_options.KV_FORMAT_VERSION.key, str(KV_FORMAT_VERSION))
+        default(table_options.KV_STANDBY.key, "true")
+        if (table_options.KV_FORMAT_VERSION.read(properties) or 0) > KV_FORMAT_VERSION:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"'{table_options.KV_FORMAT_VERSION.key}' can be at most {KV_FORMAT_VERSION}."
+            )
+    bucket_count = descriptor.bucket_count or options.get(server_options.DEFAULT_BUCKET_NUMBER)
+    return replace(descriptor, properties=properties, bucket_count=bucket_count)
