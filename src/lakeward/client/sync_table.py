@@ -177,9 +177,9 @@ class Scan:
 
     def to_polars(self) -> Any:
         """All rows as a polars.DataFrame."""
-        import polars
+        import polars as pl
 
-        return polars.from_arrow(self.to_arrow())
+        return pl.from_arrow(self.to_arrow())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as they are fetched, in order within each bucket; ends at `end`."""

@@ -1,0 +1,28 @@
+"""Cuts a fetched answer into pieces of whole batches, large enough to be worth a thread, small enough to share."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from lakeward.records.batch_header import BATCH_V0, HEADER_BYTES, OVERHEAD_BYTES, read_header
+
+PIECE_BYTES = 1024 * 1024
+_LENGTH = struct.Struct("<i")
+_LENGTH_AT = BATCH_V0.offset("length")
+
+
+def cut(records: memoryview, piece_bytes: int = PIECE_BYTES) -> Iterator[tuple[memoryview, int]]:
+    """Pieces with the offset that follows each; a batch that is cut off at the end is left out."""
+    start = at = last = 0
+    end = len(records)
+    while end - at >= HEADER_BYTES[0]:
+        size = _LENGTH.unpack_from(records, at + _LENGTH_AT)[0] + OVERHEAD_BYTES
+        if size < HEADER_BYTES[0] or size > end - at:
+            break
+        last, at = at, at + size
+        if at - start >= piece_bytes:
+            yield records[start:at], read_header(records, last).last_offset + 1
+            start = at
+    if at > start:
+        yield records[start:at], read_header(records, last).last_offset + 1

@@ -1,0 +1,100 @@
+"""Cluster: what everything on one connection shares. Settings, channels, metadata, worker threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from lakeward.client.metadata_cache import Address, MetadataCache
+from lakeward.client.settings import ClientSettings
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TablePath
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.rpc.channel import Channel
+from lakeward.rpc.pool import ChannelPool
+
+DEFAULT_PORT = 9123
+#: Encoding and decoding leave the interpreter lock, so two threads fill two cores.
+_WORKERS = 2
+_READ_ONLY = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS")
+
+
+class Cluster:
+    """A cluster as one connection sees it."""
+
+    def __init__(self, bootstrap: Sequence[Address], settings: ClientSettings) -> None:
+        self.settings = settings
+        self.pool = ChannelPool(settings.connect_timeout_ms)
+        self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms)
+        self.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="lakeward-worker")
+
+    async def ask(self, api: Api, message: Any) -> Any:
+        """Send a request to the coordinator; a read is repeated once when the connection broke."""
+        try:
+            return await (await self._coordinator()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
+        except LakewardError as wrong:
+            repeatable = wrong.code is ErrorCode.NOT_COORDINATOR_LEADER or (
+                wrong.code is ErrorCode.NETWORK and api.name.startswith(_READ_ONLY)
+            )
+            if not repeatable:
+                raise
+        await self.metadata.refresh()
+        return await (await self._coordinator()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
+
+    async def _coordinator(self) -> Channel:
+        address = self.metadata.coordinator
+        if address is None:
+            await self.metadata.refresh()
+            address = self.metadata.coordinator
+        if address is None:
+            raise ErrorCode.NOT_COORDINATOR_LEADER.error("The cluster names no coordinator now; try again.")
+        return await self.pool.channel(address.host, address.port)
+
+    async def leader(self, path: TablePath, bucket: TableBucket, partition: str | None, purpose: str = "") -> Channel:
+        """A channel to the leader of a bucket; waits for an election."""
+        if self.metadata.leader(bucket) is None:
+            await self.metadata.leaders_known(path, [bucket], [partition] if partition else [])
+        address = self.metadata.leader(bucket)
+        assert address is not None
+        return await self.pool.channel(address.host, address.port, purpose)
+
+    async def tablet(self) -> Channel:
+        """A channel to some tablet server."""
+        address = self.metadata.any_tablet()
+        if address is None:
+            await self.metadata.refresh()
+            address = self.metadata.any_tablet()
+        if address is None:
+            raise ErrorCode.LEADER_NOT_AVAILABLE.error("The cluster has no tablet server now; try again.")
+        return await self.pool.channel(address.host, address.port)
+
+    async def close(self) -> None:
+        """Close all channels and end the worker threads."""
+        await self.pool.close()
+        self.workers.shutdown(wait=False, cancel_futures=True)
+
+
+def addresses(bootstrap: str | Sequence[str]) -> list[Address]:
+    """`host:port,host:port` or a list of them; the port may be left out."""
+    texts = bootstrap.split(",") if isinstance(bootstrap, str) else list(bootstrap)
+    found = [_address(text.strip()) for text in texts if text.strip()]
+    if not found:
+        raise ErrorCode.INVALID_CONFIG.error("No bootstrap address was given; write it as 'host:port'.")
+    return found
+
+
+def _address(text: str) -> Address:
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        return Address(text, DEFAULT_PORT)
+    if not port.isdecimal() or not 0 < int(port) < 65536 or not host:
+        raise ErrorCode.INVALID_CONFIG.error(f"'{text}' is not an address; write it as 'host:port'.")
+    return Address(host.strip("[]"), int(port))
+
+
+def pb_path(path: TablePath) -> PbTablePath:
+    """A table's name as the protocol writes it."""
+    return PbTablePath(database_name=path.database, table_name=path.table)

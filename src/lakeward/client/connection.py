@@ -1,0 +1,86 @@
+"""AsyncConnection: the asyncio door to a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from lakeward.client.admin import Admin, path_of, table_info
+from lakeward.client.cluster import Cluster, addresses
+from lakeward.client.settings import ClientSettings
+from lakeward.client.table import AsyncTable
+from lakeward.client.writer_ids import WriterIds
+from lakeward.model.table import TablePath
+
+
+async def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> AsyncConnection:
+    """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes."""
+    return await AsyncConnection.open(bootstrap, options)
+
+
+class AsyncConnection(Admin):
+    """A connection to a cluster, with the methods of Connection as coroutines."""
+
+    def __init__(self, bootstrap: str, cluster: Cluster) -> None:
+        super().__init__(cluster)
+        self.bootstrap = bootstrap
+        self.closed = False
+        self._writer_ids = WriterIds(cluster)
+
+    @classmethod
+    async def open(cls, bootstrap: str | Sequence[str], options: Mapping[str, Any]) -> AsyncConnection:
+        """Connect and learn which servers there are."""
+        found = addresses(bootstrap)
+        cluster = Cluster(found, ClientSettings.of(options))
+        try:
+            await cluster.metadata.refresh()
+        except BaseException:
+            await cluster.close()
+            raise
+        return cls(",".join(map(str, found)), cluster)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every socket; harmless when done before."""
+        if not self.closed:
+            self.closed = True
+            await self._cluster.close()
+
+    async def create_table(
+        self,
+        path: str | TablePath,
+        schema: Any,
+        *,
+        primary_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        bucket_by: Sequence[str] = (),
+        buckets: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        custom_properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        exist_ok: bool = False,
+    ) -> AsyncTable:
+        """Create a table and return it; `schema` takes the forms that Connection.create_table takes."""
+        rest = {
+            "partition_by": partition_by,
+            "bucket_by": bucket_by,
+            "buckets": buckets,
+            "properties": properties,
+            "custom_properties": custom_properties,
+            "comment": comment,
+        }
+        await self._create_table(path_of(path), schema, primary_key, exist_ok, rest)
+        return await self.table(path)
+
+    async def table(self, path: str | TablePath) -> AsyncTable:
+        """A table that exists, by `db.table` or by `table` in the database `fluss`."""
+        info = await table_info(self._cluster, path_of(path))
+        return AsyncTable(self._cluster, self._writer_ids, info)

@@ -1,0 +1,366 @@
+"""The fetch loop beneath a scan: several answers under way, decoding on threads, bounded memory.
+
+    subscribe → mending → idle → in flight → idle …        a bucket's cursor
+                   ↑______________________|  the leader moved or the connection broke
+
+Cursors that are behind are fetched at once, spread over a few requests per server so that one answer is received while
+the one before it is decoded. Cursors that have caught up share a request that the server parks until there is news.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from lakeward.client.admin import table_schema
+from lakeward.client.batch_cutter import cut
+from lakeward.client.cluster import Cluster
+from lakeward.client.cursor_mender import CursorMender
+from lakeward.client.log_decoder import Chunk, LogDecoder
+from lakeward.client.offsets import Place
+from lakeward.client.remote_fetch import open_segments
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.model.table import TableInfo
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.log import (
+    FetchLogRequest,
+    PbFetchLogReqForBucket,
+    PbFetchLogReqForTable,
+    PbFetchLogRespForBucket,
+    PbRemoteLogFetchInfo,
+)
+from lakeward.rpc.channel import Channel
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CLIENT = -1
+_BULK_REQUESTS = 4
+_TAIL_REQUESTS = 8
+#: No new fetch starts while this much is fetched and not yet handed out.
+_BUFFERED_BYTES_MAX = 32 * 1024 * 1024
+_DECODE_AHEAD = 4
+#: Below this size a thread costs more than it saves.
+_DECODE_HERE_BYTES = 32 * 1024
+_STARVED_MS = 20
+_ANSWER_GRACE_MS = 30_000
+
+
+@dataclass(slots=True, eq=False)
+class Cursor:
+    """How far one bucket has been read."""
+
+    place: Place
+    next_offset: int
+    end_offset: int | None
+    caught_up: bool = False
+    channel: Channel | None = None
+    failures: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to read."""
+        return self.end_offset is not None and self.next_offset >= self.end_offset
+
+
+class LogFetcher:
+    """Reads the subscribed buckets; an async iterator of Arrow batches, and a context that cleans up."""
+
+    def __init__(self, cluster: Cluster, info: TableInfo, decoder: LogDecoder, *, follow: bool) -> None:
+        self._cluster = cluster
+        self._info = info
+        self._decoder = decoder
+        self._follow = follow
+        self._loop = asyncio.get_running_loop()
+        self._mender = CursorMender(cluster, info, self._mended, self.fail, self._dropped)
+        self._active = 0
+        self._idle: dict[Cursor, None] = {}
+        self._bulk: dict[Channel, int] = {}
+        self._tail: dict[Channel, int] = {}
+        self._asked: set[asyncio.Future[Any]] = set()
+        self._fetched: deque[Chunk] = deque()
+        self._buffered_bytes = 0
+        self._decoding: deque[tuple[asyncio.Future[list[pa.RecordBatch]], int]] = deque()
+        self._ready: deque[pa.RecordBatch] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._learning = False
+        self._pumping = False
+        self._news: asyncio.Future[None] | None = None
+        self._failure: LakewardError | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._mender.close()
+        for task in self._tasks:
+            task.cancel()
+        for answer in self._asked:
+            answer.cancel()
+        self._idle.clear()
+        self._fetched.clear()
+
+    def subscribe(self, place: Place, start: int, end: int | None) -> None:
+        """Read a bucket from an offset up to, not including, another; None reads on for ever."""
+        cursor = Cursor(place, start, end)
+        if not cursor.done:
+            self._active += 1
+            self._mender.mend(cursor)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> pa.RecordBatch:
+        while not self._ready:
+            self._decode_ahead()
+            if self._decoding:
+                job, size = self._decoding.popleft()
+                self._ready.extend(await job)
+                self._buffered_bytes -= size
+                self._pump_soon()
+            elif self._failure is not None:
+                raise self._failure
+            elif not self._active and not self._follow and not self._fetched:
+                raise StopAsyncIteration
+            else:
+                await self._wait_for_news()
+        return self._ready.popleft()
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def _mended(self, cursor: Cursor) -> None:
+        self._idle[cursor] = None
+        self._pump_soon()
+
+    def _dropped(self, cursor: Cursor) -> None:
+        """A partition that is gone has nothing left to follow; a bounded scan must not pass over it."""
+        if self._follow:
+            self._active -= 1
+        else:
+            self.fail(
+                ErrorCode.PARTITION_NOT_EXISTS.error(
+                    f"Partition {cursor.place.id.partition} of {self._info.path} was dropped while it was read."
+                )
+            )
+
+    def _pump_soon(self) -> None:
+        if not self._pumping:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._pumping = False
+        if self._buffered_bytes >= _BUFFERED_BYTES_MAX or self._failure is not None:
+            return
+        behind: dict[Channel, list[Cursor]] = {}
+        caught_up: dict[Channel, list[Cursor]] = {}
+        for cursor in list(self._idle):
+            if cursor.channel is None or cursor.channel.closed:
+                del self._idle[cursor]
+                self._mender.mend(cursor)
+            else:
+                (caught_up if cursor.caught_up else behind).setdefault(cursor.channel, []).append(cursor)
+        for channel, cursors in behind.items():
+            free = _BULK_REQUESTS - self._bulk.get(channel, 0)
+            if free > 0:
+                share = -(-len(cursors) // free)
+                for at in range(0, len(cursors), share):
+                    self._ask(channel, cursors[at : at + share], self._bulk, wait_ms=0)
+        for channel, cursors in caught_up.items():
+            if self._tail.get(channel, 0) < _TAIL_REQUESTS:
+                self._ask(channel, cursors, self._tail, wait_ms=self._cluster.settings.fetch_wait_ms)
+
+    def _ask(self, channel: Channel, cursors: list[Cursor], under_way: dict[Channel, int], wait_ms: int) -> None:
+        settings = self._cluster.settings
+        buckets = tuple(
+            PbFetchLogReqForBucket(
+                partition_id=c.place.bucket.partition_id,
+                bucket_id=c.place.bucket.bucket,
+                fetch_offset=c.next_offset,
+                max_fetch_bytes=settings.bucket_fetch_bytes_max,
+            )
+            for c in cursors
+        )
+        table = PbFetchLogReqForTable(
+            table_id=self._info.table_id,
+            projection_pushdown_enabled=bool(self._decoder.projection),
+            projected_fields=self._decoder.projection,
+            buckets_req=buckets,
+        )
+        request = FetchLogRequest(
+            follower_server_id=_CLIENT,
+            max_bytes=settings.fetch_bytes_max,
+            tables_req=(table,),
+            max_wait_ms=wait_ms,
+            min_bytes=settings.fetch_bytes_min,
+        )
+        for cursor in cursors:
+            self._idle.pop(cursor)
+        try:
+            answer = channel.post(Api.FETCH_LOG, request, timeout_ms=wait_ms + _ANSWER_GRACE_MS)
+        except LakewardError as wrong:
+            self._failed(cursors, wrong)
+            return
+        under_way[channel] = under_way.get(channel, 0) + 1
+        self._asked.add(answer)
+        answer.add_done_callback(lambda done: self._answered(channel, cursors, under_way, done))
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _answered(
+        self, channel: Channel, cursors: list[Cursor], under_way: dict[Channel, int], answer: asyncio.Future[Any]
+    ) -> None:
+        self._asked.discard(answer)
+        under_way[channel] -= 1
+        if answer.cancelled():
+            return
+        wrong = answer.exception()
+        if wrong is not None:
+            assert isinstance(wrong, LakewardError)
+            self._failed(cursors, wrong)
+            return
+        told = {(b.partition_id, b.bucket_id): b for t in answer.result().tables_resp for b in t.buckets_resp}
+        idle: list[Cursor] = []
+        starved = True
+        for cursor in cursors:
+            bucket = cursor.place.bucket
+            reply = told.get((bucket.partition_id, bucket.bucket))
+            before = cursor.next_offset
+            if reply is None or reply.error_code:
+                code = ErrorCode.of_wire((reply.error_code if reply else None) or ErrorCode.NETWORK.value)
+                self._failed([cursor], code.error(reply.error_message if reply else None))
+            elif reply.remote_log_fetch_info is not None:
+                self._spawn(self._read_remote(cursor, reply.remote_log_fetch_info))
+            else:
+                self._received(cursor, reply)
+                idle.append(cursor)
+            starved = starved and cursor.next_offset == before and not cursor.caught_up
+        if starved and idle:  # behind, yet nothing came: never ask in a tight loop
+            self._loop.call_later(_STARVED_MS / 1000, self._rest, idle)
+        else:
+            self._rest(idle)
+        self._tell()
+
+    def _rest(self, cursors: Iterable[Cursor]) -> None:
+        for cursor in cursors:
+            if cursor.done:
+                self._active -= 1
+            else:
+                self._idle[cursor] = None
+        self._pump_soon()
+        self._tell()
+
+    def _received(self, cursor: Cursor, reply: PbFetchLogRespForBucket) -> None:
+        cursor.failures = 0
+        if reply.records:
+            assert isinstance(reply.records, memoryview)
+            self._take(cursor, reply.records, projected=bool(self._decoder.projection))
+        cursor.next_offset = max(cursor.next_offset, reply.filtered_end_offset or 0)
+        cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
+
+    def _take(self, cursor: Cursor, records: memoryview, *, projected: bool) -> None:
+        for piece, next_offset in cut(records):
+            if next_offset > cursor.next_offset:
+                bucket = cursor.place.bucket.bucket
+                chunk = Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected)
+                self._fetched.append(chunk)
+                self._buffered_bytes += len(piece)
+                cursor.next_offset = next_offset
+            if cursor.done:
+                return
+
+    async def _read_remote(self, cursor: Cursor, info: PbRemoteLogFetchInfo) -> None:
+        """The server points to log segments in a file store: read them there."""
+        segments = await self._loop.run_in_executor(self._cluster.workers, open_segments, info)
+        before = cursor.next_offset
+        for records in segments:
+            self._take(cursor, records, projected=False)
+        if cursor.next_offset == before:
+            raise ErrorCode.LOG_STORAGE.error(
+                f"{self._info.path}, bucket {cursor.place.id}: the remote segments in {info.remote_log_tablet_dir} "
+                f"hold nothing from offset {before} on."
+            )
+        self._rest([cursor])
+
+    def _failed(self, cursors: Iterable[Cursor], wrong: LakewardError) -> None:
+        for cursor in cursors:
+            where = f"{self._info.path}, bucket {cursor.place.id}"
+            if wrong.code is ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
+                self.fail(
+                    wrong.code.error(
+                        f"{where}: offset {cursor.next_offset} is not in the log any more, or not yet; "
+                        f"see table.offsets('earliest') and table.offsets('latest'). {wrong.message}"
+                    )
+                )
+            elif isinstance(wrong, RetriableError) or wrong.code is ErrorCode.FENCED_LEADER_EPOCH:
+                cursor.failures += 1
+                cursor.channel = None
+                self._cluster.metadata.forget(cursor.place.bucket)
+                self._mender.mend(cursor, wrong)
+            else:
+                self.fail(wrong.code.error(f"{where}: {wrong.message}"))
+
+    # -- decoding -----------------------------------------------------------------------------------------------------
+
+    def _decode_ahead(self) -> None:
+        while self._fetched and len(self._decoding) < _DECODE_AHEAD and not self._learning:
+            chunk = self._fetched[0]
+            unknown = self._decoder.unknown_schemas(chunk)
+            if unknown:
+                self._learning = True
+                self._spawn(self._learn(unknown))
+                return
+            self._fetched.popleft()
+            job: asyncio.Future[list[pa.RecordBatch]]
+            if len(chunk.data) < _DECODE_HERE_BYTES and not self._decoding:
+                job = self._loop.create_future()
+                job.set_result(self._decoder.decode(chunk))
+            else:
+                job = self._loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
+            self._decoding.append((job, len(chunk.data)))
+
+    async def _learn(self, schema_ids: set[int]) -> None:
+        for schema_id in schema_ids:
+            self._decoder.learn(schema_id, await table_schema(self._cluster, self._info.path, schema_id))
+        self._learning = False
+        self._tell()
+
+    # -- waiting and failing ------------------------------------------------------------------------------------------
+
+    def _spawn(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self.watched)
+
+    def watched(self, task: asyncio.Task[None]) -> None:
+        """A task that works for this scan has ended; if it failed, so does the scan."""
+        self._tasks.discard(task)
+        if task.cancelled():
+            return
+        wrong = task.exception()
+        if isinstance(wrong, LakewardError):
+            self.fail(wrong)
+        elif wrong is not None:
+            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The scan of {self._info.path} failed: {wrong!r}"))
+
+    def fail(self, wrong: LakewardError) -> None:
+        """End the scan with an error once everything fetched before it was handed out."""
+        if self._failure is None:
+            self._failure = wrong
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._news is not None:
+            if not self._news.done():
+                self._news.set_result(None)
+            self._news = None
+
+    async def _wait_for_news(self) -> None:
+        self._news = self._loop.create_future()
+        await self._news

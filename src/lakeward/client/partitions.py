@@ -1,0 +1,98 @@
+"""The partitions of one table: listed, created, dropped, and made to exist before a write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakeward.client.cluster import Cluster, pb_path
+from lakeward.client.results import PartitionInfo
+from lakeward.errors import ErrorCode, NotFoundError
+from lakeward.model.table import TableInfo
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.partition import (
+    CreatePartitionRequest,
+    DropPartitionRequest,
+    ListPartitionInfosRequest,
+    ListPartitionInfosResponse,
+    PbPartitionSpec,
+)
+from lakeward.protocol.messages.shared import PbKeyValue
+
+#: Joins the values of a partition's name; no value may contain it.
+SEPARATOR = "$"
+
+
+class Partitions:
+    """What one table's partitions are called and which ids they have."""
+
+    def __init__(self, cluster: Cluster, info: TableInfo) -> None:
+        self._cluster = cluster
+        self._info = info
+        self._ensured: set[str] = set()
+
+    async def all(self) -> list[PartitionInfo]:
+        """Every partition, by name."""
+        self._must_be_partitioned()
+        ask = ListPartitionInfosRequest(table_path=pb_path(self._info.path))
+        answer: ListPartitionInfosResponse = await self._cluster.ask(Api.LIST_PARTITION_INFOS, ask)
+        found = []
+        for partition in answer.partitions_info:
+            spec = {pair.key: pair.value for pair in partition.partition_spec.partition_key_values}
+            found.append(PartitionInfo(partition.partition_id, self.name_of(spec), spec))
+        return sorted(found, key=lambda p: p.name)
+
+    async def create(self, spec: Mapping[str, str], *, exist_ok: bool) -> None:
+        """Create a partition."""
+        self._must_be_partitioned()
+        self.name_of(spec)
+        ask = CreatePartitionRequest(
+            table_path=pb_path(self._info.path), partition_spec=_pb_spec(spec), ignore_if_not_exists=exist_ok
+        )
+        await self._cluster.ask(Api.CREATE_PARTITION, ask)
+
+    async def drop(self, spec: Mapping[str, str], *, missing_ok: bool) -> None:
+        """Drop a partition and its data."""
+        self._must_be_partitioned()
+        self._ensured.discard(self.name_of(spec))
+        ask = DropPartitionRequest(
+            table_path=pb_path(self._info.path), partition_spec=_pb_spec(spec), ignore_if_not_exists=missing_ok
+        )
+        await self._cluster.ask(Api.DROP_PARTITION, ask)
+
+    def name_of(self, spec: Mapping[str, str]) -> str:
+        """The name of a partition: its values in the order of the partition columns."""
+        keys = self._info.descriptor.partition_keys
+        if set(spec) != set(keys):
+            raise ErrorCode.PARTITION_SPEC_INVALID.error(
+                f"A partition of {self._info.path} is given by the columns {list(keys)}, not by {sorted(spec)}."
+            )
+        return SEPARATOR.join(str(spec[key]) for key in keys)
+
+    def id_of(self, name: str) -> int:
+        """The id of a partition that `ensure` has seen."""
+        found = self._cluster.metadata.partition_id(self._info.table_id, name)
+        assert found is not None, f"partition {name} was not ensured"
+        return found
+
+    async def ensure(self, name: str | None) -> None:
+        """Make sure that a partition exists and its id is known; a missing one is created unless that is off."""
+        if name is None or name in self._ensured:
+            return
+        metadata, path = self._cluster.metadata, self._info.path
+        try:
+            await metadata.refresh(path, [name])
+        except NotFoundError:
+            if not self._cluster.settings.create_partitions:
+                raise
+            values = name.split(SEPARATOR)
+            await self.create(dict(zip(self._info.descriptor.partition_keys, values, strict=True)), exist_ok=True)
+            await metadata.refresh(path, [name])
+        self._ensured.add(name)
+
+    def _must_be_partitioned(self) -> None:
+        if not self._info.descriptor.is_partitioned:
+            raise ErrorCode.TABLE_NOT_PARTITIONED.error(f"{self._info.path} is not partitioned.")
+
+
+def _pb_spec(spec: Mapping[str, str]) -> PbPartitionSpec:
+    return PbPartitionSpec(partition_key_values=tuple(PbKeyValue(key=k, value=str(v)) for k, v in spec.items()))

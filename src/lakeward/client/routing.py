@@ -1,0 +1,109 @@
+"""Which partition and bucket each row belongs to. Works on whole columns, never row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.client.batching import Destination
+from lakeward.client.partitions import SEPARATOR
+from lakeward.errors import ErrorCode
+from lakeward.model.schema import Column
+from lakeward.model.table import TableInfo
+from lakeward.options.table import LAKE_FORMAT
+
+Routed = tuple[Destination, pa.RecordBatch]
+
+
+class Router:
+    """Spreads the rows of one table.
+
+    With a bucket key the key decides. Without one, each batch goes whole to the next bucket (or, round-robin, each
+    write is cut into one piece per bucket).
+    """
+
+    def __init__(self, info: TableInfo, *, round_robin: bool = False) -> None:
+        schema = info.schema
+        self._buckets = info.bucket_count
+        self._bucket_columns = [schema.column(k) for k in info.descriptor.bucket_keys]
+        self._partition_columns = [schema.column(k) for k in info.descriptor.partition_keys]
+        self._round_robin = round_robin
+        self._lake_format = LAKE_FORMAT.read(info.descriptor.properties)
+        self._next: dict[str | None, int] = {}
+        self._start = 0
+
+    def start_at(self, seed: int) -> None:
+        """Where a table without bucket key begins: different writers begin at different buckets."""
+        self._start = seed % self._buckets
+
+    def next_bucket(self, partition: str | None) -> int:
+        """The bucket whose turn it is."""
+        bucket = self._next.get(partition, self._start)
+        self._next[partition] = (bucket + 1) % self._buckets
+        return bucket
+
+    def route(self, batch: pa.RecordBatch) -> Iterator[Routed]:
+        """The rows in pieces, each with its destination; order within a destination is kept."""
+        if not self._partition_columns:
+            yield from self._to_buckets(None, batch)
+            return
+        names, codes = partition_names(batch, self._partition_columns)
+        for code, rows in split(batch, codes, len(names)):
+            yield from self._to_buckets(names[code], rows)
+
+    def _to_buckets(self, partition: str | None, batch: pa.RecordBatch) -> Iterator[Routed]:
+        if self._bucket_columns and self._buckets > 1:
+            from lakeward.records.bucket_kernels import assign_buckets
+
+            columns = [batch.column(c.name) for c in self._bucket_columns]
+            types = [c.type for c in self._bucket_columns]
+            buckets = assign_buckets(columns, types, self._buckets, self._lake_format)
+            for bucket, rows in split(batch, buckets, self._buckets):
+                yield Destination(partition, bucket), rows
+        elif self._bucket_columns:
+            yield Destination(partition, 0), batch
+        elif self._round_robin and batch.num_rows > 1:
+            step = -(-batch.num_rows // self._buckets)
+            for at in range(0, batch.num_rows, step):
+                yield Destination(partition, self.next_bucket(partition)), batch.slice(at, step)
+        else:
+            yield Destination(partition, None), batch
+
+
+def split(batch: pa.RecordBatch, codes: np.ndarray, groups: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows of each group that has any, in their order."""
+    counts = np.bincount(codes, minlength=groups)
+    present = np.flatnonzero(counts)
+    if len(present) == 1:
+        yield int(present[0]), batch
+        return
+    ordered = batch.take(pa.array(np.argsort(codes, kind="stable")))
+    start = 0
+    for group in present:
+        yield int(group), ordered.slice(start, counts[group])
+        start += counts[group]
+
+
+def partition_names(batch: pa.RecordBatch, columns: list[Column]) -> tuple[list[str], np.ndarray]:
+    """The partitions that occur, and for each row which of them is its own."""
+    codes = np.zeros(batch.num_rows, dtype=np.int64)
+    names = [""]
+    for position, column in enumerate(columns):
+        texts, own = _texts(batch.column(column.name), column)
+        codes = codes * len(texts) + own
+        names = [f"{n}{SEPARATOR}{t}" if position else t for n in names for t in texts]
+        used, codes = np.unique(codes, return_inverse=True)
+        names = [names[i] for i in used]
+    return names, codes
+
+
+def _texts(values: pa.Array, column: Column) -> tuple[list[str], np.ndarray]:
+    if values.null_count:
+        raise ErrorCode.PARTITION_SPEC_INVALID.error(
+            f"Partition column '{column.name}' holds NULL; every row needs a partition."
+        )
+    encoded = pc.dictionary_encode(values)
+    return [str(v) for v in encoded.dictionary.to_pylist()], encoded.indices.to_numpy(zero_copy_only=False)

@@ -1,0 +1,293 @@
+"""Sender: takes batches of one writer to the leaders of their buckets, again and again until each is settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lakeward.client.admin import table_info
+from lakeward.client.cluster import Cluster
+from lakeward.client.lane import Lane, Outgoing, Verdict
+from lakeward.client.writer_ids import WriterIdentity, WriterIds
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
+from lakeward.rpc.channel import Channel
+
+if TYPE_CHECKING:
+    from lakeward.records.log_batch_builder import EncodedRows
+
+#: Small batches travel together up to this size; larger ones alone, so that none waits for another.
+_SHARED_REQUEST_BYTES = 512 * 1024
+_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 20, 1000
+#: A batch that could not be delivered for this long fails.
+_DELIVERY_S_MAX = 120
+_ANSWER_GRACE_MS = 5_000
+_STALE_METADATA = {
+    ErrorCode.NETWORK,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
+    ErrorCode.LEADER_NOT_AVAILABLE,
+    ErrorCode.FENCED_LEADER_EPOCH,
+}
+_Sent = tuple[Lane, Outgoing]
+
+
+class _Request:
+    """Batches of different buckets that will travel together."""
+
+    def __init__(self) -> None:
+        self.sent: list[_Sent] = []
+        self._lanes: set[Lane] = set()
+        self._bytes = 0
+
+    def has_room_for(self, lane: Lane, batch: Outgoing) -> bool:
+        """Whether one more fits; a request holds one batch per bucket."""
+        return not self.sent or (lane not in self._lanes and self._bytes + batch.encoded_bytes <= _SHARED_REQUEST_BYTES)
+
+    def add(self, lane: Lane, batch: Outgoing) -> None:
+        """Take a batch along."""
+        self.sent.append((lane, batch))
+        self._lanes.add(lane)
+        self._bytes += batch.encoded_bytes
+
+
+class Sender:
+    """The lanes of one writer. Runs on callbacks; tasks appear only when something is wrong."""
+
+    def __init__(self, cluster: Cluster, info: TableInfo, ids: WriterIds, identity: WriterIdentity) -> None:
+        self._cluster = cluster
+        self._info = info
+        self._ids = ids
+        self._identity = identity
+        self._loop = asyncio.get_running_loop()
+        self._lanes: dict[TableBucket, Lane] = {}
+        self._channels: dict[Lane, Channel] = {}
+        self._mending: dict[Lane, asyncio.Task[None]] = {}
+        self._dirty: dict[Lane, None] = {}
+        self._pumping = False
+        self._changed: asyncio.Future[None] | None = None
+        self.unsettled = 0
+        self.unsettled_bytes = 0
+        self.rows = self.batches = self.bytes = 0
+        self.failure: LakewardError | None = None
+
+    # -- from the writer ----------------------------------------------------------------------------------------------
+
+    def submit(self, bucket: TableBucket, partition: str | None, batch: Outgoing) -> None:
+        """Queue a batch for a bucket; `encoded()` tells when it may leave."""
+        lane = self._lanes.get(bucket)
+        if lane is None:
+            sequence = self._identity.next_sequences.get(bucket, 0)
+            lane = Lane(bucket, partition, self._identity.writer_id, sequence, self._cluster.settings.in_flight_max)
+            self._lanes[bucket] = lane
+        self.unsettled += 1
+        self.unsettled_bytes += batch.raw_bytes
+        lane.add(batch)
+        self._touch(lane)
+
+    def encoded(self, bucket: TableBucket, batch: Outgoing, rows: EncodedRows) -> None:
+        """The rows of a batch are ready."""
+        batch.rows = rows
+        batch.encoded_bytes = rows.size
+        self._touch(self._lanes[bucket])
+
+    def fail(self, wrong: LakewardError) -> None:
+        """Give up: the first failure is kept, what has not left stays."""
+        if self.failure is None:
+            self.failure = wrong
+        for lane in self._lanes.values():
+            for batch in lane.drop_waiting():
+                self._settle(batch)
+        self._notify()
+
+    async def settled(self, bytes_max: int = 0) -> None:
+        """Wait until at most so many raw bytes are unsettled (0: until nothing is); raises the first failure."""
+        while self.failure is None and self.unsettled and (self.unsettled_bytes > bytes_max or not bytes_max):
+            if self._changed is None:
+                self._changed = self._loop.create_future()
+            await asyncio.shield(self._changed)
+        if self.failure is not None:
+            raise self.failure
+
+    def close(self) -> None:
+        """Hand the writer id back if it is as good as new; otherwise forget it."""
+        for task in list(self._mending.values()):
+            task.cancel()
+        renamed = any(lane.writer_id != self._identity.writer_id for lane in self._lanes.values())
+        if self.failure is None and not self.unsettled and not renamed:
+            self._identity.next_sequences.update({b: lane.next_sequence for b, lane in self._lanes.items()})
+            self._ids.give_back(self._identity)
+
+    # -- sending ------------------------------------------------------------------------------------------------------
+
+    def _touch(self, lane: Lane) -> None:
+        self._dirty[lane] = None
+        if not self._pumping:
+            self._pumping = True
+            self._loop.call_soon(self._pump)
+
+    def _pump(self) -> None:
+        self._pumping = False
+        dirty, self._dirty = self._dirty, {}
+        requests: dict[Channel, _Request] = {}
+        for lane in dirty:
+            channel = self._channel(lane)
+            while channel is not None and (batch := lane.take()) is not None:
+                batch.first_sent_s = batch.first_sent_s or self._loop.time()
+                request = requests.setdefault(channel, _Request())
+                if not request.has_room_for(lane, batch):
+                    self._post(channel, request.sent)
+                    request = requests[channel] = _Request()
+                request.add(lane, batch)
+        for channel, request in requests.items():
+            self._post(channel, request.sent)
+
+    def _channel(self, lane: Lane) -> Channel | None:
+        channel = self._channels.get(lane)
+        if lane in self._mending:
+            return None
+        if channel is None or channel.closed or lane.can_renumber:
+            self._mend(lane, backoff_ms=0)
+            return None
+        return channel
+
+    def _post(self, channel: Channel, group: list[_Sent]) -> None:
+        settings = self._cluster.settings
+        request = ProduceLogRequest(
+            acks=settings.acks,
+            table_id=self._info.table_id,
+            timeout_ms=settings.request_timeout_ms,
+            buckets_req=tuple(self._bucket_request(lane, batch) for lane, batch in group),
+        )
+        try:
+            timeout_ms = settings.request_timeout_ms + _ANSWER_GRACE_MS
+            answer = channel.post(Api.PRODUCE_LOG, request, timeout_ms=timeout_ms)
+        except LakewardError as wrong:
+            self._answered_alike(group, wrong)
+        else:
+            answer.add_done_callback(lambda done: self._answered(group, done))
+
+    def _bucket_request(self, lane: Lane, batch: Outgoing) -> PbProduceLogReqForBucket:
+        assert batch.rows is not None
+        records = batch.rows.seal(self._info.schema_id, lane.writer_id, batch.sequence)
+        return PbProduceLogReqForBucket(
+            partition_id=lane.bucket.partition_id, bucket_id=lane.bucket.bucket, records=records
+        )
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _answered(self, group: list[_Sent], answer: asyncio.Future[Any]) -> None:
+        if answer.cancelled():
+            return
+        wrong = answer.exception()
+        if wrong is not None:
+            assert isinstance(wrong, LakewardError)
+            self._answered_alike(group, wrong)
+            return
+        told = {(b.partition_id, b.bucket_id): b for b in answer.result().buckets_resp}
+        for lane, batch in group:
+            reply = told.get((lane.bucket.partition_id, lane.bucket.bucket))
+            if reply is None:
+                self._refused(lane, batch, ErrorCode.UNKNOWN_SERVER_ERROR.error(f"No answer for {lane.bucket}."))
+            elif reply.error_code:
+                self._refused(lane, batch, ErrorCode.of_wire(reply.error_code).error(reply.error_message))
+            else:
+                lane.stored(batch)
+                self._stored(lane, batch)
+
+    def _answered_alike(self, group: Iterable[_Sent], wrong: LakewardError) -> None:
+        for lane, batch in group:
+            self._refused(lane, batch, wrong)
+
+    def _stored(self, lane: Lane, batch: Outgoing) -> None:
+        self.rows += batch.row_count
+        self.batches += 1
+        self.bytes += batch.encoded_bytes
+        self._settle(batch)
+        self._notify()
+        if lane.unsettled:
+            self._touch(lane)
+
+    def _refused(self, lane: Lane, batch: Outgoing, wrong: LakewardError) -> None:
+        attempts_max = self._cluster.settings.retries + 1
+        if self._loop.time() - batch.first_sent_s > _DELIVERY_S_MAX:
+            attempts_max = 0
+        if self.failure is not None:
+            attempts_max = 0
+        verdict = lane.refused(batch, wrong.code, attempts_max)
+        if verdict is Verdict.STORED:
+            self._stored(lane, batch)
+        elif verdict is Verdict.FAILED or self.failure is not None:
+            if verdict is Verdict.FAILED:
+                self._settle(batch)
+            self.fail(self._explained(lane, wrong))
+        else:
+            if wrong.code in _STALE_METADATA:
+                self._channels.pop(lane, None)
+                self._cluster.metadata.forget(lane.bucket)
+            self._mend(lane, backoff_ms=min(_BACKOFF_MS_MIN << min(batch.attempts - 1, 10), _BACKOFF_MS_MAX))
+
+    def _explained(self, lane: Lane, wrong: LakewardError) -> LakewardError:
+        where = f"bucket {lane.bucket.bucket}" + (f" of partition {lane.partition}" if lane.partition else "")
+        return wrong.code.error(f"Append to {self._info.path}, {where}, failed: {wrong.message}")
+
+    def _settle(self, batch: Outgoing) -> None:
+        self.unsettled -= 1
+        self.unsettled_bytes -= batch.raw_bytes
+        batch.rows = None
+
+    def _notify(self) -> None:
+        if self._changed is not None:
+            self._changed.set_result(None)
+            self._changed = None
+
+    # -- mending ------------------------------------------------------------------------------------------------------
+
+    def _mend(self, lane: Lane, backoff_ms: float) -> None:
+        if lane not in self._mending:
+            task = self._loop.create_task(self._mended(lane, backoff_ms))
+            self._mending[lane] = task
+            task.add_done_callback(lambda done: self._end_of_mending(lane, done))
+
+    async def _mended(self, lane: Lane, backoff_ms: float) -> None:
+        """Wait a little, find the leader, open a channel, get a fresh writer id if one is wanted; then go on."""
+        give_up_s = self._loop.time() + _DELIVERY_S_MAX
+        while True:
+            await asyncio.sleep(backoff_ms / 1000)
+            try:
+                if backoff_ms and self._cluster.metadata.leader(lane.bucket) is None:
+                    await self._check_table()
+                self._channels[lane] = await self._cluster.leader(self._info.path, lane.bucket, lane.partition)
+                if lane.can_renumber:
+                    lane.renumber(await self._ids.fresh(self._info.path))
+                break
+            except RetriableError as wrong:
+                if self._loop.time() > give_up_s:
+                    self.fail(self._explained(lane, wrong))
+                    break
+                backoff_ms = min(max(backoff_ms * 2, _BACKOFF_MS_MIN), _BACKOFF_MS_MAX)
+            except LakewardError as wrong:
+                self.fail(self._explained(lane, wrong))
+                break
+
+    def _end_of_mending(self, lane: Lane, task: asyncio.Task[None]) -> None:
+        self._mending.pop(lane, None)
+        if task.cancelled():
+            return
+        bug = task.exception()
+        if bug is not None:  # whoever waits for this lane must hear of it
+            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"Append to {self._info.path} failed: {bug!r}"))
+        elif lane.unsettled:
+            self._touch(lane)
+
+    async def _check_table(self) -> None:
+        """A table that was dropped, or dropped and created anew, is not worth waiting for."""
+        now = await table_info(self._cluster, self._info.path)
+        if now.table_id != self._info.table_id:
+            raise ErrorCode.TABLE_NOT_EXIST.error(
+                f"{self._info.path} was dropped and created anew; open it again with connection.table()."
+            )

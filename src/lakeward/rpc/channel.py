@@ -1,0 +1,215 @@
+"""One TCP connection to a server: requests out, answers in, many in flight."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.protocol.api import Api
+from lakeward.protocol.codec import decode, encode_parts
+from lakeward.protocol.frames import ERROR, FAILURE, request_frame
+from lakeward.protocol.messages.metadata import ApiVersionsRequest
+from lakeward.protocol.messages.shared import ErrorResponse
+from lakeward.rpc.frame_receiver import Frame, FrameReceiver
+
+CLIENT_NAME = "lakeward"
+CLIENT_VERSION = "0.1.0"
+REQUEST_TIMEOUT_MS = 30_000
+CONNECT_TIMEOUT_MS = 10_000
+#: Above this many unsent bytes `writable()` waits.
+WRITE_HIGH_WATER_BYTES = 8 * 1024 * 1024
+_REQUEST_ID_MASK = 0x7FFF_FFFF
+_HEADER_BYTES = 5
+_Pending = tuple[Api, "asyncio.Future[Any]", asyncio.TimerHandle]
+
+
+class Channel(asyncio.BufferedProtocol):
+    """A connection whose versions are negotiated. Requests are written in the order of `post()`."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host = host
+        self.port = port
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._receiver = FrameReceiver()
+        self._pending: dict[int, _Pending] = {}
+        self._next_id = 0
+        self._versions: dict[int, int] = {Api.API_VERSIONS.value: 0}
+        self._broken: LakewardError | None = None
+        self._room = asyncio.Event()
+        self._room.set()
+
+    @classmethod
+    async def open(cls, host: str, port: int, *, connect_timeout_ms: float = CONNECT_TIMEOUT_MS) -> Channel:
+        """Connect and negotiate versions; failing is a NETWORK error that names the address."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(connect_timeout_ms / 1000):
+                _, channel = await loop.create_connection(lambda: cls(host, port), host, port)
+        except TimeoutError as late:
+            raise ErrorCode.NETWORK.error(
+                f"No connection to {host}:{port} within {connect_timeout_ms:g} ms; is the address right?"
+            ) from late
+        except OSError as wrong:
+            raise ErrorCode.NETWORK.error(
+                f"Cannot connect to {host}:{port}: {wrong}. Is the server running?"
+            ) from wrong
+        try:
+            await channel._negotiate(connect_timeout_ms)
+        except BaseException:
+            channel.close()
+            raise
+        return channel
+
+    async def _negotiate(self, timeout_ms: float) -> None:
+        hello = ApiVersionsRequest(client_software_name=CLIENT_NAME, client_software_version=CLIENT_VERSION)
+        answer = await self.post(Api.API_VERSIONS, hello, timeout_ms=timeout_ms)
+        for offered in answer.api_versions:
+            api = Api.of_key(offered.api_key)
+            if api is not None and offered.min_version <= api.version_max:
+                self._versions[offered.api_key] = min(api.version_max, offered.max_version)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is gone; a closed channel stays closed."""
+        return self._broken is not None
+
+    @property
+    def address(self) -> str:
+        """host:port."""
+        return f"{self.host}:{self.port}"
+
+    def supports(self, api: Api) -> bool:
+        """Whether the server offers an API."""
+        return api.value in self._versions
+
+    def version(self, api: Api) -> int:
+        """The version that is spoken for an API; UNSUPPORTED_VERSION when the server does not offer it."""
+        version = self._versions.get(api.value)
+        if version is None:
+            raise ErrorCode.UNSUPPORTED_VERSION.error(f"The server at {self.address} does not support {api.name}.")
+        return version
+
+    async def request(self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS) -> Any:
+        """Send a request when there is room, and wait for its answer."""
+        if not self._room.is_set():
+            await self._room.wait()
+        return await self.post(api, message, timeout_ms=timeout_ms)
+
+    def post(self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS) -> asyncio.Future[Any]:
+        """Write a request now; the future holds the decoded answer or the error."""
+        if self._broken is not None:
+            raise _again(self._broken)
+        assert self._transport is not None
+        parts = encode_parts(message)
+        version = self.version(api)
+        request_id = self._next_id
+        self._next_id = (request_id + 1) & _REQUEST_ID_MASK
+        future: asyncio.Future[Any] = self._loop.create_future()
+        timer = self._loop.call_later(timeout_ms / 1000, self._expire, request_id, timeout_ms)
+        self._pending[request_id] = (api, future, timer)
+        self._transport.writelines(request_frame(api.value, version, request_id, parts))
+        return future
+
+    async def writable(self) -> None:
+        """Wait until most of what was written has left for the server."""
+        await self._room.wait()
+
+    def close(self) -> None:
+        """Close the connection; whatever is in flight fails with NETWORK."""
+        self._break(ErrorCode.NETWORK.error(f"The connection to {self.address} was closed."))
+
+    # -- called by the event loop -------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's transports share no base with asyncio's
+        self._transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail what is in flight."""
+        why = f": {exc}" if exc else " by the server"
+        self._break(ErrorCode.NETWORK.error(f"The connection to {self.address} was closed{why}."))
+
+    def pause_writing(self) -> None:
+        """Too much is unsent."""
+        self._room.clear()
+
+    def resume_writing(self) -> None:
+        """Enough has left."""
+        self._room.set()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
+        """Where the next bytes belong."""
+        return self._receiver.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Deliver the answers that are whole now."""
+        try:
+            for frame in self._receiver.received(nbytes):
+                self._deliver(frame)
+        except LakewardError as wrong:
+            self._break(wrong)
+
+    def eof_received(self) -> bool:
+        """The server has no more to say: close."""
+        return False
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def _deliver(self, frame: Frame) -> None:
+        kind = frame[0]
+        if kind == FAILURE:
+            self._break(_error_in(memoryview(frame)[1:]))
+            return
+        pending = self._pending.pop(int.from_bytes(frame[1:_HEADER_BYTES], "big"), None)
+        if pending is None:
+            return
+        api, future, timer = pending
+        timer.cancel()
+        if future.done():
+            return
+        body = memoryview(frame)[_HEADER_BYTES:]
+        if kind == ERROR:
+            future.set_exception(_error_in(body))
+            return
+        try:
+            future.set_result(decode(api.response, body))
+        except LakewardError as wrong:
+            future.set_exception(wrong)
+
+    def _expire(self, request_id: int, timeout_ms: float) -> None:
+        api, future, _ = self._pending.pop(request_id)
+        wrong = ErrorCode.REQUEST_TIME_OUT.error(
+            f"{self.address} did not answer {api.name} within {timeout_ms:g} ms; the connection was closed."
+        )
+        if not future.done():
+            future.set_exception(wrong)
+        self._break(wrong)  # a server that forgets one answer is not waited for again
+
+    def _break(self, why: LakewardError) -> None:
+        if self._broken is not None:
+            return
+        self._broken = why
+        self._room.set()
+        if self._transport is not None:
+            self._transport.abort()
+        pending, self._pending = self._pending, {}
+        for _, future, timer in pending.values():
+            timer.cancel()
+            if not future.done():
+                future.set_exception(_again(why))
+
+
+def _again(error: LakewardError) -> LakewardError:
+    """A fresh copy, because an exception that is raised twice collects both tracebacks."""
+    return error.code.error(error.message)
+
+
+def _error_in(body: memoryview) -> LakewardError:
+    try:
+        wrong: ErrorResponse = decode(ErrorResponse, body)
+    except LakewardError as unreadable:
+        return unreadable
+    return ErrorCode.of_wire(wrong.error_code).error(wrong.error_message)

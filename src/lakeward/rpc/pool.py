@@ -1,0 +1,61 @@
+"""Channels by address, opened on first use and again after they broke."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lakeward.errors import ErrorCode
+from lakeward.rpc.channel import CONNECT_TIMEOUT_MS, Channel
+
+#: host, port, and what the channel is for: bulk reads have their own, so that small requests never wait behind them.
+_Key = tuple[str, int, str]
+
+
+class ChannelPool:
+    """At most one open channel per address and purpose; concurrent callers share one attempt to connect."""
+
+    def __init__(self, connect_timeout_ms: float = CONNECT_TIMEOUT_MS) -> None:
+        self._connect_timeout_ms = connect_timeout_ms
+        self._channels: dict[_Key, Channel] = {}
+        self._opening: dict[_Key, asyncio.Task[Channel]] = {}
+        self._closed = False
+
+    def ready(self, host: str, port: int, purpose: str = "") -> Channel | None:
+        """The open channel to an address, if there is one."""
+        channel = self._channels.get((host, port, purpose))
+        return None if channel is None or channel.closed else channel
+
+    async def channel(self, host: str, port: int, purpose: str = "") -> Channel:
+        """An open channel to an address; NETWORK when it cannot be had."""
+        if self._closed:
+            raise ErrorCode.NETWORK.error("The connection is closed; open a new one.")
+        key = (host, port, purpose)
+        channel = self._channels.get(key)
+        if channel is not None and not channel.closed:
+            return channel
+        opening = self._opening.get(key)
+        if opening is None:
+            opening = asyncio.create_task(self._open(key))
+            self._opening[key] = opening
+        return await asyncio.shield(opening)  # one caller giving up must not fail the others
+
+    async def _open(self, key: _Key) -> Channel:
+        host, port, _ = key
+        try:
+            channel = await Channel.open(host, port, connect_timeout_ms=self._connect_timeout_ms)
+        finally:
+            del self._opening[key]
+        if self._closed:
+            channel.close()
+            raise ErrorCode.NETWORK.error("The connection was closed while it was being opened.")
+        self._channels[key] = channel
+        return channel
+
+    async def close(self) -> None:
+        """Close every channel, and let those being opened come to nothing."""
+        self._closed = True
+        for opening in list(self._opening.values()):
+            opening.cancel()
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
