@@ -25,7 +25,7 @@ from lakeward.server.coordinator import events
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.service import handlers as coordinator_handlers
 from lakeward.server.housekeeping import Housekeeping
-from lakeward.server.metadata_store.sqlite_store import SqliteStore
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.tablet.fetch import Fetches
 from lakeward.server.tablet.log_settings import log_settings
 from lakeward.server.tablet.produce import Appends
@@ -39,6 +39,7 @@ from lakeward.storage.open_files import OpenFiles
 
 _log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
+_TICK_MS = 1000
 _DRAIN_S = 5.0
 _OPEN_FILES_MAX = 512
 
@@ -50,7 +51,7 @@ class Node:
         self.options = options
         self._clock = SystemClock()
         self._directory = DataDirectory(options.data_dir())
-        self._store = SqliteStore(self._directory.metadata_file)
+        self._store = SqliteMetadataStore(self._directory.metadata_file)
         self.coordinator = Coordinator(self._store, options, self._clock)
         self._files = OpenFiles(_OPEN_FILES_MAX)
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
@@ -85,6 +86,7 @@ class Node:
         self._declare_metrics()
         self._dispatcher = Dispatcher(handlers, self._count_request)
         self._housekeeping = Housekeeping(loop)
+        self.coordinator.tick()
         self._begin_chores()
         return await self._listen()
 
@@ -188,7 +190,7 @@ class Node:
         chores = self._housekeeping
         chores.every(options.get(rows.LOG_CHECKPOINT_INTERVAL), "checkpoint", self._tablets.checkpoint)
         chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "retention", self._retain)
-        chores.every(options.get(rows.AUTO_PARTITION_CHECK_INTERVAL), "partitions", self.coordinator.tick)
+        chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
 
     def _retain(self) -> Iterator[object]:

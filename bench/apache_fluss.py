@@ -1,0 +1,92 @@
+"""A real Apache Fluss from its published jar: ZooKeeper, coordinator and one tablet server, on loopback.
+
+A peer for comparison only. Needs Java 17 and Maven; without them the bench goes on alone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from bench.targets import Target
+
+VERSION = os.environ.get("FLUSS_VERSION", "0.9.1-incubating")
+_JARS = (f"org.apache.fluss:fluss-server:{VERSION}", "org.slf4j:slf4j-simple:1.7.36")
+_OPENS = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
+_ZOOKEEPER = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServerMain"
+_COORDINATOR = "org.apache.fluss.server.coordinator.CoordinatorServer"
+_TABLET = "org.apache.fluss.server.tablet.TabletServer"
+
+
+def available() -> bool:
+    """Whether this machine can run it."""
+    return shutil.which("mvn") is not None and shutil.which("java") is not None
+
+
+def start() -> Target:
+    """Start the three processes and wait for their ports."""
+    class_path = ":".join(str(_jar(name)) for name in _JARS)
+    directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
+    zookeeper, coordinator, tablet = _free_ports(3)
+    for name in ("zk", "data", "remote", "conf", "log"):
+        (directory / name).mkdir()
+    (directory / "zoo.cfg").write_text(
+        f"tickTime=2000\ndataDir={directory}/zk\nclientPort={zookeeper}\n"
+        "clientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
+    )
+    (directory / "conf" / "server.yaml").write_text(
+        f"zookeeper.address: localhost:{zookeeper}\nzookeeper.path.root: /fluss\ndefault.replication.factor: 1\n"
+        f"remote.data.dir: {directory}/remote\nbind.listeners: FLUSS://localhost:{coordinator}\n"
+        f"tablet-server.id: 0\ndata.dir: {directory}/data\n"
+    )
+    conf = ["--configDir", str(directory / "conf")]
+    begun = time.perf_counter()
+    processes = []
+    for name, port, arguments in (
+        ("zookeeper", zookeeper, ["-Xmx256m", _ZOOKEEPER, str(directory / "zoo.cfg")]),
+        ("coordinator", coordinator, ["-Xmx1g", _COORDINATOR, *conf]),
+        ("tablet", tablet, ["-Xmx4g", _TABLET, *conf, f"-Dbind.listeners=FLUSS://localhost:{tablet}"]),
+    ):
+        log = (directory / "log" / name).open("w")
+        command = ["java", "-cp", class_path, *_OPENS, *arguments]
+        processes.append(psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid))
+        _await_port(port)
+    return Target("Apache Fluss", f"localhost:{coordinator}", processes, time.perf_counter() - begun, directory)
+
+
+def _jar(name: str) -> Path:
+    group, artifact, version = name.split(":")
+    repository = Path(os.environ.get("MAVEN_REPO", Path.home() / ".m2" / "repository"))
+    path = repository / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.jar"
+    if not path.exists():
+        command = ["mvn", "-q", "-B", "dependency:get", "-Dtransitive=false", f"-Dartifact={name}"]
+        subprocess.run(command, check=True)
+    return path
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def _await_port(port: int) -> None:
+    for _ in range(300):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise RuntimeError(f"port {port} did not open")

@@ -1,0 +1,78 @@
+"""Servers to measure: started, their CPU and memory read, stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+
+@dataclass
+class Target:
+    """A running server."""
+
+    name: str
+    bootstrap: str
+    processes: list[psutil.Process]
+    start_s: float
+    directory: Path
+    stop_command: list[str] = field(default_factory=list)
+
+    def cpu_s(self) -> float:
+        """CPU seconds used so far, all processes together."""
+        times = [p.cpu_times() for p in self.processes]
+        return sum(t.user + t.system for t in times)
+
+    def memory_mb(self) -> float:
+        """Resident memory, all processes together."""
+        return sum(p.memory_info().rss for p in self.processes) / 1e6
+
+    def stop(self) -> None:
+        """End it and remove its data."""
+        for process in self.processes:
+            process.terminate()
+        psutil.wait_procs(self.processes, timeout=10)
+        for process in self.processes:
+            if process.is_running():
+                process.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def lakeward(options: tuple[str, ...] = ()) -> Target:
+    """Our server on a free port."""
+    directory = Path(tempfile.mkdtemp(prefix="lakeward-bench-"))
+    begun = time.perf_counter()
+    command = [
+        sys.executable,
+        "-m",
+        "lakeward",
+        "serve",
+        "--port",
+        "0",
+        "--data-dir",
+        str(directory / "data"),
+        *options,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=(directory / "log").open("w"), text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    if "bootstrap.servers=" not in line:
+        raise RuntimeError(f"lakeward did not start: {(directory / 'log').read_text()}")
+    bootstrap = line.split("bootstrap.servers=")[1].split()[0]
+    return Target("Lakeward", bootstrap, [psutil.Process(process.pid)], time.perf_counter() - begun, directory)
+
+
+def warm_memory(megabytes: int = 3000) -> None:
+    """Touch memory once. On a virtual machine the first use of a page is up to ten times slower than the second,
+    which would be charged to whoever runs first."""
+    with tempfile.NamedTemporaryFile(dir=tempfile.gettempdir()) as file:
+        piece = os.urandom(1 << 20)
+        for _ in range(megabytes):
+            file.write(piece)
