@@ -176,7 +176,7 @@ def _cast_safely(values: _Values, target: pa.DataType) -> _Values:
 
 
 def _integer_to_decimal(values: _Values, target: pa.DataType) -> _Values:
-    return values.cast(pa.decimal128(min(38, 20 + target.scale), target.scale)).cast(target)
+    return values.cast(pa.decimal256(20 + target.scale, target.scale)).cast(target)
 
 
 def _floating_to_floating(values: _Values, target: pa.DataType) -> _Values:
