@@ -163,6 +163,8 @@ def schema_of_json(node: Any) -> Schema:
         )
         for c in node["columns"]
     ]
+    if len({c.id >= 0 for c in columns}) > 1:
+        raise ValueError("either all columns carry an id or none does")
     primary_key = _texts(node.get("primary_key"), "primary_key")
     schema = Schema.of(columns, primary_key, _texts(node.get("auto_increment_column"), "auto_increment_column"))
     highest = _bounded(node.get("highest_field_id", -1), -1, _INT32_MAX, "highest_field_id")
@@ -210,9 +212,21 @@ def descriptor_of_json(node: Any) -> TableDescriptor:
 def _string_map(node: Any, what: str) -> dict[str, str]:
     if node is None:
         return {}
-    if not isinstance(node, dict) or not all(isinstance(v, str) for v in node.values()):
-        raise ValueError(f"{what} must map texts to texts")
-    return node
+    if not isinstance(node, dict):
+        raise ValueError(f"{what} must be an object, not {node!r}")
+    return {key: _scalar_text(value, f"'{key}' of {what}") for key, value in node.items()}
+
+
+def _scalar_text(value: Any, what: str) -> str:
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case _:
+            raise ValueError(f"{what} must be a text, not {value!r}")
 
 
 def dump(node: Any) -> bytes:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 
-_NUMBER_WITH_UNIT = re.compile(r"(-?\d{1,19})\s*([^\d\s].*)?")
+_NUMBER_WITH_UNIT = re.compile(r"(-?\d{1,19})\s*([^\d\s].*)?", re.ASCII)
 _SIZE_UNITS = {"b": 1, "bytes": 1}
 for _power, (_short, _long) in enumerate((("k", "kibi"), ("m", "mebi"), ("g", "gibi"), ("t", "tebi")), start=1):
     _SIZE_UNITS |= dict.fromkeys((_short, f"{_short}b", f"{_long}bytes"), 1024**_power)
@@ -41,11 +41,12 @@ class Kind(Generic[T]):
     show: Callable[[T], str] = str
 
 
-def _number_and_unit(text: str, units: Mapping[str, int], smallest: str, example: str) -> int:
+def _number_and_unit(text: str, units: Mapping[str, int], default_unit: str | None, example: str) -> int:
     match = _NUMBER_WITH_UNIT.fullmatch(text.strip())
-    if match is None:
+    unit = None if match is None else (match[2] or default_unit)
+    if match is None or unit is None:
         raise ValueError(f"'{text}' is not a number with a unit, such as {example}")
-    unit = (match[2] or smallest).strip().lower()
+    unit = unit.strip().lower()
     if unit not in units:
         raise ValueError(f"'{unit}' is not a unit; the units are {', '.join(units)}")
     return int(match[1]) * units[unit]
@@ -66,7 +67,7 @@ def _show_size(size: int) -> str:
 
 
 def _parse_duration(text: str) -> int:
-    duration_ms = _number_and_unit(text, _DURATION_UNITS, "ms", "'7 d' or '3min'") // 1_000_000
+    duration_ms = _number_and_unit(text, _DURATION_UNITS, None, "'7 d' or '3min'") // 1_000_000
     if not 0 <= duration_ms <= INT64_MAX // 1_000_000:
         raise ValueError(f"'{text}' is out of range")
     return duration_ms

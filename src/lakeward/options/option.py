@@ -152,14 +152,16 @@ class OptionTable:
             elif not self.is_open(key):
                 raise self.unknown(key)
 
-    def nearest(self, key: str) -> str | None:
-        """The known name that looks most like this one."""
-        close = difflib.get_close_matches(key[:_SHOWN_KEY_LENGTH], [*self.rows, *self.aliases], n=1, cutoff=0.6)
-        return self.canonical_key(close[0]) if close else None
+    def nearest(self, key: str) -> str:
+        """The known name that looks most like this one, as a hint for people."""
+        known = [*self.rows, *self.aliases]
+        close = difflib.get_close_matches(key[:_SHOWN_KEY_LENGTH], known, n=1, cutoff=0.0)[0]
+        meaning = f" ('{self.aliases[close].key}')" if close in self.aliases else ""
+        return f"The nearest known name is '{close}'{meaning}."
 
     def unknown(self, key: str) -> LakewardError:
         """The error for a key nobody declared."""
         shown = key if len(key) <= _SHOWN_KEY_LENGTH else f"{key[:_SHOWN_KEY_LENGTH]}…"
-        nearest = self.nearest(key)
-        hint = f" Did you mean '{nearest}'?" if nearest else ""
-        return ErrorCode.INVALID_CONFIG.error(f"'{shown}' is not a recognized {self.scope} property.{hint}")
+        return ErrorCode.INVALID_CONFIG.error(
+            f"'{shown}' is not a recognized {self.scope} property. {self.nearest(key)}"
+        )

@@ -135,27 +135,48 @@ WRITER_PARKING_TIMEOUT = _row(
     _SECOND_MS,
     "How long a batch waits for the ones before it; then it is refused (Lakeward).",
 )
+# Later issues: accepted and described today
 DISK_WRITE_LIMIT = _row(
-    "server.data-disk.write-limit-ratio", RATIO, 0.85, "Share of the disk in use at which writes stop.", dynamic=True
+    "server.data-disk.write-limit-ratio",
+    RATIO,
+    0.85,
+    "Share of the disk in use at which writes stop; not yet honoured.",
+    dynamic=True,
 )
 DISK_WRITE_RECOVER = _row(
-    "server.data-disk.write-recover-ratio", RATIO, 0.80, "Share of the disk at which writes resume.", dynamic=True
+    "server.data-disk.write-recover-ratio",
+    RATIO,
+    0.80,
+    "Share of the disk at which writes resume; not yet honoured.",
+    dynamic=True,
 )
-
-# Later issues: accepted and described today
 KV_SNAPSHOT_INTERVAL = _row(
-    "kv.snapshot.interval", DURATION, 10 * _MINUTE_MS, "How often key/value state is snapshotted.", dynamic=True
+    "kv.snapshot.interval",
+    DURATION,
+    10 * _MINUTE_MS,
+    "How often key/value state is snapshotted; not yet honoured.",
+    dynamic=True,
 )
 DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)
 DATALAKE_FORMAT = _optional("datalake.format", LAKE_FORMATS, "The lake format of this cluster.", dynamic=True)
-SECURITY_PROTOCOL_MAP = _row("security.protocol.map", MAP, {}, "Which listener speaks which security protocol.")
-SASL_MECHANISMS = _optional("security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use.")
-SASL_CREDENTIALS = _optional(
-    "security.sasl.plain.credentials", MAP, "User names and passwords, user:password,….", dynamic=True, secret=True
+SECURITY_PROTOCOL_MAP = _row(
+    "security.protocol.map", MAP, {}, "Which listener speaks which security protocol; not yet honoured."
 )
-SASL_JAAS = _optional("security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation.", secret=True)
-AUTHORIZER_ENABLED = _switch("authorizer.enabled", "Whether grants are checked.")
-SUPER_USERS = _optional("super.users", TEXT, "Users who may do everything, User:name;User:name.")
+SASL_MECHANISMS = _optional(
+    "security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use; not yet honoured."
+)
+SASL_CREDENTIALS = _optional(
+    "security.sasl.plain.credentials",
+    MAP,
+    "User names and passwords, user:password,…; not yet honoured.",
+    dynamic=True,
+    secret=True,
+)
+SASL_JAAS = _optional(
+    "security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation; not yet honoured.", secret=True
+)
+AUTHORIZER_ENABLED = _switch("authorizer.enabled", "Whether grants are checked; not yet honoured.")
+SUPER_USERS = _optional("super.users", TEXT, "Users who may do everything, User:name;User:name; not yet honoured.")
 
 _open("datalake.", "Catalog options handed to the lake.")
 _open("security.sasl.listener.name.", "SASL settings of one listener.")
@@ -187,7 +208,7 @@ _alias("log.dirs", DATA_DIR)
 _alias("log.segment.bytes", LOG_SEGMENT_SIZE)
 _alias("log.roll.hours", LOG_ROLL_INTERVAL, lambda text: f"{integer(low=1).parse(text)} h")
 _alias("log.segment.delete.delay.ms", LOG_DELETE_DELAY, lambda text: f"{integer(low=0).parse(text)} ms")
-_alias("log.retention.check.interval.ms", LOG_RETENTION_CHECK_INTERVAL)
+_alias("log.retention.check.interval.ms", LOG_RETENTION_CHECK_INTERVAL, lambda text: f"{integer(low=0).parse(text)} ms")
 _alias("log.index.interval.bytes", LOG_INDEX_INTERVAL)
 _alias("log.flush.interval.messages", LOG_FLUSH_MESSAGES)
 _alias("bucket.num", DEFAULT_BUCKET_NUMBER)

@@ -4,6 +4,7 @@
     service            handlers(coordinator): one function per control API
     handlers/          those functions, one file per family
     catalog            databases, tables, schemas, partitions in memory, written through to the metadata store
+    stored             … those nouns ↔ the records of the store
     events             what listeners are told
     database_admin     create, alter, drop databases
     table_admin        create, alter, drop tables

@@ -32,7 +32,13 @@ class AutoPartitioner:
             self.apply(table)
 
     def apply(self, table: TableInfo) -> None:
-        """Bring one table up to date: drop what has expired, create what lies ahead."""
+        """Bring one table up to date; what fails is logged and tried again at the next check."""
+        try:
+            self._apply(table)
+        except LakewardError:
+            _log.exception("table %s: its partitions could not be brought up to date", table.path)
+
+    def _apply(self, table: TableInfo) -> None:
         descriptor = table.descriptor
         if not descriptor.is_partitioned or not table_options.AUTO_PARTITION.read(descriptor.properties):
             return

@@ -11,33 +11,15 @@ from dataclasses import dataclass, field, replace
 
 from lakeward.model import json_form
 from lakeward.model.bucket import TableBucket
-from lakeward.model.json_form import DatabaseDescriptor
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.server.coordinator import events
+from lakeward.server.coordinator import events, stored
+from lakeward.server.coordinator.database import DatabaseInfo
 from lakeward.server.coordinator.partition import PartitionInfo
-from lakeward.server.metadata_store.port import (
-    Change,
-    Counter,
-    DatabaseRecord,
-    MetadataStore,
-    PartitionRecord,
-    SchemaRecord,
-    TableRecord,
-)
+from lakeward.server.metadata_store.port import Counter, MetadataStore
 
 FIRST_SCHEMA_ID = 1
 Listener = Callable[[events.Event], None]
-
-
-@dataclass(frozen=True)
-class DatabaseInfo:
-    """A database that exists."""
-
-    name: str
-    descriptor: DatabaseDescriptor
-    created_ms: int
-    modified_ms: int
 
 
 @dataclass(slots=True)
@@ -64,16 +46,13 @@ class Catalog:
 
     def _load(self) -> None:
         for database in self._store.databases():
-            descriptor = json_form.parse_database(database.descriptor.encode())
-            self._remember_database(DatabaseInfo(database.name, descriptor, database.created_ms, database.modified_ms))
+            self._remember_database(stored.database_of(database))
         for table in self._store.tables():
-            self._remember_table(_Entry(_info_of(table), {}))
-        for record in self._store.schemas():
-            self._entries[record.table_id].schemas[record.schema_id] = json_form.parse_schema(record.schema.encode())
+            self._remember_table(_Entry(stored.table_of(table), {}))
+        for schema in self._store.schemas():
+            self._entries[schema.table_id].schemas[schema.schema_id] = stored.schema_of(schema)
         for partition in self._store.partitions():
-            self._remember_partition(
-                PartitionInfo(partition.partition_id, partition.table_id, partition.name, partition.created_ms)
-            )
+            self._remember_partition(stored.partition_of(partition))
 
     # Reading
 
@@ -165,14 +144,7 @@ class Catalog:
     def put_database(self, database: DatabaseInfo) -> None:
         """Create or replace a database."""
         with self._store.change() as change:
-            change.put_database(
-                DatabaseRecord(
-                    database.name,
-                    json_form.dump(json_form.database_to_json(database.descriptor)).decode(),
-                    database.created_ms,
-                    database.modified_ms,
-                )
-            )
+            change.put_database(stored.database_record(database))
         self._remember_database(database)
 
     def drop_database(self, name: str) -> None:
@@ -192,8 +164,8 @@ class Catalog:
         """A new table with a new id and schema 1."""
         with self._store.change() as change:
             info = TableInfo(path, change.take(Counter.TABLE_ID), FIRST_SCHEMA_ID, descriptor, now_ms, now_ms)
-            _put_table(change, info)
-            _put_schema(change, info)
+            change.put_table(stored.table_record(info))
+            change.put_schema(stored.schema_record(info))
         self._remember_table(_Entry(info, {FIRST_SCHEMA_ID: descriptor.schema}))
         self._tell([events.TableCreated(info)])
         return info
@@ -205,9 +177,9 @@ class Catalog:
         grown = descriptor.schema != before.schema
         info = replace(before, descriptor=descriptor, schema_id=before.schema_id + grown, modified_ms=now_ms)
         with self._store.change() as change:
-            _put_table(change, info)
+            change.put_table(stored.table_record(info))
             if grown:
-                _put_schema(change, info)
+                change.put_schema(stored.schema_record(info))
         entry.info, entry.table_json = info, None
         entry.schemas[info.schema_id] = descriptor.schema
         self._tell([events.TableAltered(before, info)])
@@ -227,7 +199,7 @@ class Catalog:
         with self._store.change() as change:
             for name in names:
                 partition = PartitionInfo(change.take(Counter.PARTITION_ID), table_id, name, now_ms)
-                change.put_partition(PartitionRecord(partition.partition_id, table_id, name, now_ms))
+                change.put_partition(stored.partition_record(partition))
                 created.append(partition)
         for partition in created:
             self._remember_partition(partition)
@@ -268,34 +240,3 @@ class Catalog:
     def _remember_partition(self, partition: PartitionInfo) -> None:
         self._partitions[partition.partition_id] = partition
         self._entries[partition.table_id].partitions[partition.name] = partition
-
-
-def _info_of(record: TableRecord) -> TableInfo:
-    return TableInfo(
-        TablePath(record.database, record.name),
-        record.table_id,
-        record.schema_id,
-        json_form.parse_descriptor(record.descriptor.encode()),
-        record.created_ms,
-        record.modified_ms,
-    )
-
-
-def _put_table(change: Change, info: TableInfo) -> None:
-    descriptor = json_form.dump(json_form.descriptor_to_json(info.descriptor)).decode()
-    change.put_table(
-        TableRecord(
-            info.table_id,
-            info.path.database,
-            info.path.table,
-            descriptor,
-            info.schema_id,
-            info.created_ms,
-            info.modified_ms,
-        )
-    )
-
-
-def _put_schema(change: Change, info: TableInfo) -> None:
-    schema = json_form.dump(json_form.schema_to_json(info.schema)).decode()
-    change.put_schema(SchemaRecord(info.table_id, info.schema_id, schema))

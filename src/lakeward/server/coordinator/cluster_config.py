@@ -65,8 +65,7 @@ class ClusterConfig:
     def _apply(self, alteration: Alteration, wanted: dict[str, str]) -> None:
         key = SERVER_OPTIONS.canonical_key(alteration.key)
         if key not in DYNAMIC_KEYS and not key.startswith(DYNAMIC_PREFIXES):
-            nearest = SERVER_OPTIONS.nearest(key)
-            hint = f" The nearest known option is '{nearest}'." if nearest and nearest != key else ""
+            hint = "" if key in SERVER_OPTIONS.rows else f" {SERVER_OPTIONS.nearest(key)}"
             raise ErrorCode.CONFIG.error(f"The option '{key[:200]}' cannot be changed while the server runs.{hint}")
         if alteration.op == AlterOp.DELETE:
             wanted.pop(key, None)

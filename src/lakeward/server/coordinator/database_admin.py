@@ -10,7 +10,8 @@ from lakeward.model import names
 from lakeward.model.json_form import DatabaseDescriptor
 from lakeward.runtime.clock import Clock
 from lakeward.server.coordinator.alteration import Alteration, apply_alteration
-from lakeward.server.coordinator.catalog import Catalog, DatabaseInfo
+from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.coordinator.database import DatabaseInfo
 
 DEFAULT_DATABASE = "fluss"
 

@@ -78,9 +78,8 @@ def _check_alterable(keys: Sequence[str]) -> None:
             continue
         if key in rows:
             raise _invalid_alter(f"The option '{key}' cannot be altered after a table is created.")
-        nearest = table_options.TABLE_OPTIONS.nearest(key)
-        hint = f" Did you mean '{nearest}'?" if nearest else ""
-        raise _invalid_alter(f"'{key[:200]}' is not a recognized table property of this server.{hint}")
+        hint = table_options.TABLE_OPTIONS.nearest(key)
+        raise _invalid_alter(f"'{key[:200]}' is not a recognized table property of this server. {hint}")
 
 
 def _check_fits_table(table: TableInfo, keys: Sequence[str]) -> None:

@@ -64,12 +64,11 @@ def _check_properties(properties: Mapping[str, str]) -> None:
         if key in known.rows:
             known.rows[key].parse(value)
             continue
-        nearest = known.nearest(key)
-        hint = f" Did you mean '{nearest}'?" if nearest else ""
+        hint = known.nearest(key)
         if key.startswith(table_options.PREFIX):
-            raise _invalid_config(f"'{key[:200]}' is not a recognized table property of this server.{hint}")
+            raise _invalid_config(f"'{key[:200]}' is not a recognized table property of this server. {hint}")
         raise _invalid_config(
-            f"'{key[:200]}' is not a table property; names of your own belong to the custom properties.{hint}"
+            f"'{key[:200]}' is not a table property; names of your own belong to the custom properties. {hint}"
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.server.metadata_store.port import (
     Counter,
     DatabaseRecord,
@@ -122,12 +122,17 @@ class SqliteMetadataStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            self._connection = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as wrong:
+            raise _unusable(path, wrong) from wrong
         try:
             self._prepare()
-        except sqlite3.DatabaseError as wrong:
+        except sqlite3.Error as wrong:
             self._connection.close()
-            raise ErrorCode.STORAGE.error(f"The metadata file {path} cannot be opened: {wrong}.") from wrong
+            raise _unusable(path, wrong) from wrong
         except BaseException:
             self._connection.close()
             raise
@@ -135,7 +140,10 @@ class SqliteMetadataStore:
     @classmethod
     def in_directory(cls, data_dir: Path) -> SqliteMetadataStore:
         """The store of a data directory, which is made if it is not there."""
-        data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
         return cls(data_dir / FILE_NAME)
 
     def _prepare(self) -> None:
@@ -212,3 +220,9 @@ class SqliteMetadataStore:
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
         self._connection.close()
+
+
+def _unusable(path: Path, wrong: sqlite3.Error) -> LakewardError:
+    return ErrorCode.STORAGE.error(
+        f"The metadata file {path} cannot be opened: {wrong}. Is it a Lakeward data directory you may write to?"
+    )

@@ -1,0 +1,104 @@
+"""Prints docs/reference/options.md from the rows: `python -m lakeward.options.reference [--check] [PATH]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lakeward.options.apache import INERT_KEYS
+from lakeward.options.client import CLIENT_OPTIONS
+from lakeward.options.option import Option, OptionTable
+from lakeward.options.server import DYNAMIC_KEYS, SERVER_OPTIONS
+from lakeward.options.table import BUCKET_COUNT_ALIAS, TABLE_OPTIONS
+
+PAGE = Path("docs/reference/options.md")
+
+_HEAD = """\
+# Options
+
+Printed from the rows in `src/lakeward/options` by `python -m lakeward.options.reference`; do not edit.
+
+Names are those of Apache Fluss; those marked (Lakeward) are ours. Sizes are written `10mb`, durations `7 d` or `3min`.
+A key that is not listed is refused, and the message names the nearest one that is.
+"""
+_SERVER_HEAD = """
+Set in the file given to `lakeward serve --config`, or with `-D key=value`, which wins. An option that may change while
+the server runs is changed with ALTER_CLUSTER_CONFIGS.
+"""
+_TABLE_HEAD = """
+Given when a table is created. An option that may change later is set or reset with ALTER_TABLE. Names that do not start
+with `table.` and are no alias belong to the custom properties, which may hold anything.
+"""
+_CLIENT_HEAD = """
+Given to a connection.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [
+        _HEAD,
+        "\n## Server\n",
+        _SERVER_HEAD,
+        *_rows(SERVER_OPTIONS),
+        *_aliases(SERVER_OPTIONS),
+        *_accepted(),
+        "\n## Tables\n",
+        _TABLE_HEAD,
+        *_rows(TABLE_OPTIONS),
+        *_aliases(TABLE_OPTIONS),
+        f"| `{BUCKET_COUNT_ALIAS}` | the number of buckets in the table's descriptor |\n",
+        "\n## Clients\n",
+        _CLIENT_HEAD,
+        *_rows(CLIENT_OPTIONS),
+    ]
+    return "".join(parts)
+
+
+def _rows(table: OptionTable) -> Iterator[str]:
+    yield "\n| option | type | default | may change later | meaning |\n|---|---|---|---|---|\n"
+    for option in table:
+        if option.key not in INERT_KEYS:
+            changes = "yes" if option.dynamic or option.key in DYNAMIC_KEYS else ""
+            yield f"| `{option.key}` | {option.kind.name} | {_default(option)} | {changes} | {option.doc} |\n"
+
+
+def _default(option: Option[Any]) -> str:
+    text = "" if option.default is None else option.show(option.default)
+    return f"`{text}`" if text else "–"
+
+
+def _aliases(table: OptionTable) -> Iterator[str]:
+    yield "\nNames of older guides, accepted and shown under their canonical name:\n"
+    yield "\n| alias | option |\n|---|---|\n"
+    for alias in table.aliases.values():
+        yield f"| `{alias.name}` | `{alias.key}` |\n"
+
+
+def _accepted() -> Iterator[str]:
+    yield "\nAccepted with every name under a prefix:\n\n| prefix | meaning |\n|---|---|\n"
+    for prefix, doc in SERVER_OPTIONS.open_prefixes.items():
+        yield f"| `{prefix}*` | {doc} |\n"
+    yield "\nAccepted from an Apache Fluss configuration, without effect here: "
+    yield ", ".join(f"`{key}`" for key in INERT_KEYS) + ".\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the page, or with --check say whether it is what would be written."""
+    check = "--check" in arguments
+    paths = [Path(argument) for argument in arguments if argument != "--check"]
+    path = paths[0] if paths else PAGE
+    if check:
+        if path.is_file() and path.read_text(encoding="utf-8") == page():
+            return 0
+        sys.stderr.write(f"{path} is not up to date; run python -m lakeward.options.reference\n")
+        return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
