@@ -5,15 +5,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from lakeward.records.batch_header import BATCH_V0, HEADER_BYTES, OVERHEAD_BYTES, read_header
+from lakeward.records.batch_header import BATCH_V0, HEADER_BYTES, OVERHEAD_BYTES, BatchHeader, read_header
 
 PIECE_BYTES = 1024 * 1024
 _LENGTH = struct.Struct("<i")
 _LENGTH_AT = BATCH_V0.offset("length")
 
 
-def cut(records: memoryview, piece_bytes: int = PIECE_BYTES) -> Iterator[tuple[memoryview, int]]:
-    """Pieces with the offset that follows each; a batch that is cut off at the end is left out."""
+def cut(records: memoryview, piece_bytes: int = PIECE_BYTES) -> Iterator[tuple[memoryview, BatchHeader]]:
+    """Pieces with the header of the last batch of each; a batch that is cut off at the end is left out."""
     start = at = last = 0
     end = len(records)
     while end - at >= HEADER_BYTES[0]:
@@ -22,7 +22,7 @@ def cut(records: memoryview, piece_bytes: int = PIECE_BYTES) -> Iterator[tuple[m
             break
         last, at = at, at + size
         if at - start >= piece_bytes:
-            yield records[start:at], read_header(records, last).last_offset + 1
+            yield records[start:at], read_header(records, last)
             start = at
     if at > start:
-        yield records[start:at], read_header(records, last).last_offset + 1
+        yield records[start:at], read_header(records, last)

@@ -11,13 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lakeward.errors import ErrorCode
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LOG_FORMAT
+from lakeward.records import compacted_row, indexed_row
+from lakeward.records.arrow_rows import rows_to_arrow
 from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.batch_header import BatchHeader
 from lakeward.records.log_batch import BatchSpan, crc_is_right, walk_batches
+from lakeward.records.row_batches import records_of
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
 METADATA_FIELDS = (
@@ -26,6 +31,7 @@ METADATA_FIELDS = (
     pa.field("_timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
     pa.field("_change_type", pa.string(), nullable=False),
 )
+_ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 #: Batches smaller than this are put together, so that many small writes do not become many small batches.
 _SMALL_ROWS = 1024
 
@@ -45,6 +51,7 @@ class Chunk:
 class _Plan:
     """How batches of one schema become the asked columns: the wire's schema, and where each asked column stands."""
 
+    written: Schema
     wire: pa.Schema
     places: tuple[int | None, ...]
 
@@ -97,7 +104,7 @@ class LogDecoder:
             on_wire = tuple(written.columns[p] for p in self.projection if p < len(written.columns))
         by_id = {c.id: i for i, c in enumerate(on_wire)}
         wire = arrow_schema(written.select([c.name for c in on_wire]))
-        return _Plan(wire, tuple(by_id.get(c.id) for c in self._columns))
+        return _Plan(written, wire, tuple(by_id.get(c.id) for c in self._columns))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -125,29 +132,34 @@ class LogDecoder:
 
     def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
         header = span.header
-        at = span.start + header.header_bytes + header.statistics_length
-        changes = None
-        if self._format == "ARROW" and not header.append_only:
-            changes = np.frombuffer(chunk.data, np.int8, header.record_count, at)
-            at += header.record_count
         plan = self._plan(header.schema_id, chunk.projected)
-        if self._format != "ARROW":
-            raise ErrorCode.UNSUPPORTED_VERSION.error(
-                f"{self._info.path} has the log format {self._format}; this client reads ARROW logs only."
-            )
-        rows = None
-        if len(plan.wire):
-            rows = pa.ipc.read_record_batch(pa.py_buffer(chunk.data[at : span.end]), plan.wire)
-        count = header.record_count
+        payload = chunk.data[span.start + header.header_bytes + header.statistics_length : span.end]
+        rows, changes = self._rows(plan, header, payload)
         arrays = [
-            pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
+            pa.nulls(header.record_count, field.type) if place is None or rows is None else rows.column(place)
             for place, field in zip(plan.places, self._fields, strict=True)
         ]
         if self._metadata_columns:
             arrays += self._metadata(chunk.bucket, span, changes)
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _metadata(self, bucket: int, span: BatchSpan, changes: np.ndarray | None) -> list[pa.Array]:
+    def _rows(
+        self, plan: _Plan, header: BatchHeader, payload: memoryview
+    ) -> tuple[pa.RecordBatch | None, NDArray[np.int8] | None]:
+        """The rows as they were written, and their change types where there are any."""
+        if self._format in _ROW_FORMATS:
+            kinds, rows = zip(*records_of(payload, header.record_count), strict=True)
+            codec = _ROW_FORMATS[self._format](tuple(c.type for c in plan.written.columns))
+            return rows_to_arrow(rows, plan.written, codec), np.array(kinds, np.int8)
+        changes = None
+        if not header.append_only:
+            changes = np.frombuffer(payload, np.int8, header.record_count)
+            payload = payload[header.record_count :]
+        if not len(plan.wire):
+            return None, changes
+        return pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire), changes
+
+    def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
         header = span.header
         count = header.record_count
         kinds = pa.array(np.zeros(count, np.int8) if changes is None else changes)

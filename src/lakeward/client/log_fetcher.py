@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lakeward.client.admin import table_schema
 from lakeward.client.batch_cutter import cut
 from lakeward.client.cluster import Cluster
 from lakeward.client.cursor_mender import CursorMender
+from lakeward.client.decode_queue import DecodeQueue
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.client.offsets import Place
 from lakeward.client.remote_fetch import open_segments
@@ -43,9 +43,6 @@ _BULK_REQUESTS = 4
 _TAIL_REQUESTS = 8
 #: No new fetch starts while this much is fetched and not yet handed out.
 _BUFFERED_BYTES_MAX = 32 * 1024 * 1024
-_DECODE_AHEAD = 4
-#: Below this size a thread costs more than it saves.
-_DECODE_HERE_BYTES = 32 * 1024
 _STARVED_MS = 20
 _ANSWER_GRACE_MS = 30_000
 
@@ -58,6 +55,7 @@ class Cursor:
     next_offset: int
     end_offset: int | None
     caught_up: bool = False
+    whole_rows: bool = False
     channel: Channel | None = None
     failures: int = 0
 
@@ -82,12 +80,9 @@ class LogFetcher:
         self._bulk: dict[Channel, int] = {}
         self._tail: dict[Channel, int] = {}
         self._asked: set[asyncio.Future[Any]] = set()
-        self._fetched: deque[Chunk] = deque()
-        self._buffered_bytes = 0
-        self._decoding: deque[tuple[asyncio.Future[list[pa.RecordBatch]], int]] = deque()
+        self._queue = DecodeQueue(cluster, info.path, decoder)
         self._ready: deque[pa.RecordBatch] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._learning = False
         self._pumping = False
         self._news: asyncio.Future[None] | None = None
         self._failure: LakewardError | None = None
@@ -104,7 +99,7 @@ class LogFetcher:
         for answer in self._asked:
             answer.cancel()
         self._idle.clear()
-        self._fetched.clear()
+        self._queue.clear()
 
     def subscribe(self, place: Place, start: int, end: int | None) -> None:
         """Read a bucket from an offset up to, not including, another; None reads on for ever."""
@@ -118,15 +113,12 @@ class LogFetcher:
 
     async def __anext__(self) -> pa.RecordBatch:
         while not self._ready:
-            self._decode_ahead()
-            if self._decoding:
-                job, size = self._decoding.popleft()
-                self._ready.extend(await job)
-                self._buffered_bytes -= size
+            if self._queue:
+                self._ready.extend(await self._queue.take())
                 self._pump_soon()
             elif self._failure is not None:
                 raise self._failure
-            elif not self._active and not self._follow and not self._fetched:
+            elif not self._active and not self._follow:
                 raise StopAsyncIteration
             else:
                 await self._wait_for_news()
@@ -156,7 +148,7 @@ class LogFetcher:
 
     def _pump(self) -> None:
         self._pumping = False
-        if self._buffered_bytes >= _BUFFERED_BYTES_MAX or self._failure is not None:
+        if self._queue.buffered_bytes >= _BUFFERED_BYTES_MAX or self._failure is not None:
             return
         behind: dict[Channel, list[Cursor]] = {}
         caught_up: dict[Channel, list[Cursor]] = {}
@@ -177,6 +169,12 @@ class LogFetcher:
                 self._ask(channel, cursors, self._tail, wait_ms=self._cluster.settings.fetch_wait_ms)
 
     def _ask(self, channel: Channel, cursors: list[Cursor], under_way: dict[Channel, int], wait_ms: int) -> None:
+        """One request for cursors that want the same of their server: projected rows or whole ones."""
+        whole = [c for c in cursors if c.whole_rows]
+        if whole and len(whole) < len(cursors):
+            self._ask(channel, whole, under_way, wait_ms)
+            cursors = [c for c in cursors if not c.whole_rows]
+        projection = () if cursors[0].whole_rows else self._decoder.projection
         settings = self._cluster.settings
         buckets = tuple(
             PbFetchLogReqForBucket(
@@ -189,8 +187,8 @@ class LogFetcher:
         )
         table = PbFetchLogReqForTable(
             table_id=self._info.table_id,
-            projection_pushdown_enabled=bool(self._decoder.projection),
-            projected_fields=self._decoder.projection,
+            projection_pushdown_enabled=bool(projection),
+            projected_fields=projection,
             buckets_req=buckets,
         )
         request = FetchLogRequest(
@@ -260,20 +258,22 @@ class LogFetcher:
         cursor.failures = 0
         if reply.records:
             assert isinstance(reply.records, memoryview)
-            self._take(cursor, reply.records, projected=bool(self._decoder.projection))
+            self._take(cursor, reply.records, projected=bool(self._decoder.projection) and not cursor.whole_rows)
         cursor.next_offset = max(cursor.next_offset, reply.filtered_end_offset or 0)
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
     def _take(self, cursor: Cursor, records: memoryview, *, projected: bool) -> None:
-        for piece, next_offset in cut(records):
+        for piece, last in cut(records):
+            next_offset = last.last_offset + 1
             if next_offset > cursor.next_offset:
                 bucket = cursor.place.bucket.bucket
-                chunk = Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected)
-                self._fetched.append(chunk)
-                self._buffered_bytes += len(piece)
+                self._queue.put(Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected))
                 cursor.next_offset = next_offset
+            if last.schema_id == self._info.schema_id:
+                cursor.whole_rows = False
             if cursor.done:
-                return
+                break
+        self._queue.advance()
 
     async def _read_remote(self, cursor: Cursor, info: PbRemoteLogFetchInfo) -> None:
         """The server points to log segments in a file store: read them there."""
@@ -298,6 +298,10 @@ class LogFetcher:
                         f"see table.offsets('earliest') and table.offsets('latest'). {wrong.message}"
                     )
                 )
+            elif wrong.code is ErrorCode.INVALID_COLUMN_PROJECTION and not cursor.whole_rows:
+                # Apache Fluss refuses to project batches that are older than an asked column; then we project.
+                cursor.whole_rows = True
+                self._rest([cursor])
             elif isinstance(wrong, RetriableError) or wrong.code is ErrorCode.FENCED_LEADER_EPOCH:
                 cursor.failures += 1
                 cursor.channel = None
@@ -305,31 +309,6 @@ class LogFetcher:
                 self._mender.mend(cursor, wrong)
             else:
                 self.fail(wrong.code.error(f"{where}: {wrong.message}"))
-
-    # -- decoding -----------------------------------------------------------------------------------------------------
-
-    def _decode_ahead(self) -> None:
-        while self._fetched and len(self._decoding) < _DECODE_AHEAD and not self._learning:
-            chunk = self._fetched[0]
-            unknown = self._decoder.unknown_schemas(chunk)
-            if unknown:
-                self._learning = True
-                self._spawn(self._learn(unknown))
-                return
-            self._fetched.popleft()
-            job: asyncio.Future[list[pa.RecordBatch]]
-            if len(chunk.data) < _DECODE_HERE_BYTES and not self._decoding:
-                job = self._loop.create_future()
-                job.set_result(self._decoder.decode(chunk))
-            else:
-                job = self._loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
-            self._decoding.append((job, len(chunk.data)))
-
-    async def _learn(self, schema_ids: set[int]) -> None:
-        for schema_id in schema_ids:
-            self._decoder.learn(schema_id, await table_schema(self._cluster, self._info.path, schema_id))
-        self._learning = False
-        self._tell()
 
     # -- waiting and failing ------------------------------------------------------------------------------------------
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from lakeward.client.cluster import Cluster, pb_path
 from lakeward.client.results import PartitionInfo
 from lakeward.errors import ErrorCode, NotFoundError
+from lakeward.model.partition import name_of_spec, spec_of_name
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.partition import (
@@ -17,9 +19,6 @@ from lakeward.protocol.messages.partition import (
     PbPartitionSpec,
 )
 from lakeward.protocol.messages.shared import PbKeyValue
-
-#: Joins the values of a partition's name; no value may contain it.
-SEPARATOR = "$"
 
 
 class Partitions:
@@ -41,7 +40,7 @@ class Partitions:
             found.append(PartitionInfo(partition.partition_id, self.name_of(spec), spec))
         return sorted(found, key=lambda p: p.name)
 
-    async def create(self, spec: Mapping[str, str], *, exist_ok: bool) -> None:
+    async def create(self, spec: Mapping[str, Any], *, exist_ok: bool) -> None:
         """Create a partition."""
         self._must_be_partitioned()
         self.name_of(spec)
@@ -50,7 +49,7 @@ class Partitions:
         )
         await self._cluster.ask(Api.CREATE_PARTITION, ask)
 
-    async def drop(self, spec: Mapping[str, str], *, missing_ok: bool) -> None:
+    async def drop(self, spec: Mapping[str, Any], *, missing_ok: bool) -> None:
         """Drop a partition and its data."""
         self._must_be_partitioned()
         self._ensured.discard(self.name_of(spec))
@@ -59,14 +58,10 @@ class Partitions:
         )
         await self._cluster.ask(Api.DROP_PARTITION, ask)
 
-    def name_of(self, spec: Mapping[str, str]) -> str:
+    def name_of(self, spec: Mapping[str, Any]) -> str:
         """The name of a partition: its values in the order of the partition columns."""
-        keys = self._info.descriptor.partition_keys
-        if set(spec) != set(keys):
-            raise ErrorCode.PARTITION_SPEC_INVALID.error(
-                f"A partition of {self._info.path} is given by the columns {list(keys)}, not by {sorted(spec)}."
-            )
-        return SEPARATOR.join(str(spec[key]) for key in keys)
+        texts = {key: str(value) for key, value in spec.items()}
+        return name_of_spec(self._info.descriptor.partition_keys, texts, self._info.path, creating=False)
 
     def id_of(self, name: str) -> int:
         """The id of a partition that `ensure` has seen."""
@@ -84,8 +79,7 @@ class Partitions:
         except NotFoundError:
             if not self._cluster.settings.create_partitions:
                 raise
-            values = name.split(SEPARATOR)
-            await self.create(dict(zip(self._info.descriptor.partition_keys, values, strict=True)), exist_ok=True)
+            await self.create(spec_of_name(self._info.descriptor.partition_keys, name), exist_ok=True)
             await metadata.refresh(path, [name])
         self._ensured.add(name)
 
@@ -94,5 +88,5 @@ class Partitions:
             raise ErrorCode.TABLE_NOT_PARTITIONED.error(f"{self._info.path} is not partitioned.")
 
 
-def _pb_spec(spec: Mapping[str, str]) -> PbPartitionSpec:
+def _pb_spec(spec: Mapping[str, Any]) -> PbPartitionSpec:
     return PbPartitionSpec(partition_key_values=tuple(PbKeyValue(key=k, value=str(v)) for k, v in spec.items()))

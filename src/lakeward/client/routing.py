@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from lakeward.client.batching import Destination
-from lakeward.client.partitions import SEPARATOR
-from lakeward.errors import ErrorCode
-from lakeward.model.schema import Column
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_FORMAT
+from lakeward.records.partition_values import partition_names
 
 Routed = tuple[Destination, pa.RecordBatch]
 
@@ -29,7 +27,8 @@ class Router:
         schema = info.schema
         self._buckets = info.bucket_count
         self._bucket_columns = [schema.column(k) for k in info.descriptor.bucket_keys]
-        self._partition_columns = [schema.column(k) for k in info.descriptor.partition_keys]
+        self._partition_keys = info.descriptor.partition_keys
+        self._partition_types = [schema.column(k).type for k in self._partition_keys]
         self._round_robin = round_robin
         self._lake_format = LAKE_FORMAT.read(info.descriptor.properties)
         self._next: dict[str | None, int] = {}
@@ -47,10 +46,10 @@ class Router:
 
     def route(self, batch: pa.RecordBatch) -> Iterator[Routed]:
         """The rows in pieces, each with its destination; order within a destination is kept."""
-        if not self._partition_columns:
+        if not self._partition_keys:
             yield from self._to_buckets(None, batch)
             return
-        names, codes = partition_names(batch, self._partition_columns)
+        codes, names = partition_names(batch, self._partition_keys, self._partition_types)
         for code, rows in split(batch, codes, len(names)):
             yield from self._to_buckets(names[code], rows)
 
@@ -73,7 +72,7 @@ class Router:
             yield Destination(partition, None), batch
 
 
-def split(batch: pa.RecordBatch, codes: np.ndarray, groups: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+def split(batch: pa.RecordBatch, codes: NDArray[np.int32], groups: int) -> Iterator[tuple[int, pa.RecordBatch]]:
     """The rows of each group that has any, in their order."""
     counts = np.bincount(codes, minlength=groups)
     present = np.flatnonzero(counts)
@@ -85,25 +84,3 @@ def split(batch: pa.RecordBatch, codes: np.ndarray, groups: int) -> Iterator[tup
     for group in present:
         yield int(group), ordered.slice(start, counts[group])
         start += counts[group]
-
-
-def partition_names(batch: pa.RecordBatch, columns: list[Column]) -> tuple[list[str], np.ndarray]:
-    """The partitions that occur, and for each row which of them is its own."""
-    codes = np.zeros(batch.num_rows, dtype=np.int64)
-    names = [""]
-    for position, column in enumerate(columns):
-        texts, own = _texts(batch.column(column.name), column)
-        codes = codes * len(texts) + own
-        names = [f"{n}{SEPARATOR}{t}" if position else t for n in names for t in texts]
-        used, codes = np.unique(codes, return_inverse=True)
-        names = [names[i] for i in used]
-    return names, codes
-
-
-def _texts(values: pa.Array, column: Column) -> tuple[list[str], np.ndarray]:
-    if values.null_count:
-        raise ErrorCode.PARTITION_SPEC_INVALID.error(
-            f"Partition column '{column.name}' holds NULL; every row needs a partition."
-        )
-    encoded = pc.dictionary_encode(values)
-    return [str(v) for v in encoded.dictionary.to_pylist()], encoded.indices.to_numpy(zero_copy_only=False)

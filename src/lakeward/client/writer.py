@@ -14,14 +14,14 @@ from lakeward.client.writer_ids import WriterIds
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
-from lakeward.options.table import LOG_COMPRESSION, LOG_FORMAT, LOG_ZSTD_LEVEL
+from lakeward.options.table import LOG_COMPRESSION, LOG_FORMAT, LOG_ZSTD_LEVEL, statistics_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.batching import Destination
     from lakeward.client.routing import Router
-    from lakeward.records.log_batch_builder import EncodedRows
+    from lakeward.records.log_batch_builder import EncodedRows, LogBatchBuilder
 
 #: Below this size a thread costs more than it saves.
 _ENCODE_HERE_BYTES = 32 * 1024
@@ -59,8 +59,7 @@ class AsyncWriter:
         self._writing = asyncio.Lock()
         self._opened: Sender | None = None
         self._closed = False
-        properties = info.descriptor.properties
-        self._codec = (LOG_COMPRESSION.read(properties), LOG_ZSTD_LEVEL.read(properties))
+        self._builder = _builder_for(info)
 
     async def __aenter__(self) -> Self:
         return self
@@ -168,8 +167,6 @@ class AsyncWriter:
             self._send(sender, to, self._batching.close(to))
 
     def _send(self, sender: Sender, to: Destination, rows: pa.RecordBatch) -> None:
-        from lakeward.records.log_batch_builder import encode_rows
-
         timer = self._lingering.pop(to, None)
         if timer is not None:
             timer.cancel()
@@ -177,12 +174,14 @@ class AsyncWriter:
         bucket = self._router.next_bucket(to.partition) if to.bucket is None else to.bucket
         target = TableBucket(self._info.table_id, partition_id, bucket)
         batch = Outgoing(rows.num_rows, rows.nbytes)
-        sender.submit(target, to.partition, batch)
         if batch.raw_bytes < _ENCODE_HERE_BYTES:
-            sender.encoded(target, batch, encode_rows(rows, *self._codec))
+            encoded = self._builder.encode(rows)
+            sender.submit(target, to.partition, batch)
+            sender.encoded(target, batch, encoded)
             return
+        sender.submit(target, to.partition, batch)
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._cluster.workers, encode_rows, rows, *self._codec)
+        work = loop.run_in_executor(self._cluster.workers, self._builder.encode, rows)
         work.add_done_callback(lambda done: _encoded(sender, target, batch, done))
 
 
@@ -198,13 +197,25 @@ def _encoded(sender: Sender, target: TableBucket, batch: Outgoing, done: asyncio
         sender.fail(ErrorCode.INVALID_TARGET_COLUMN.error(f"The rows cannot be encoded: {wrong!r}"))
 
 
+def _builder_for(info: TableInfo) -> LogBatchBuilder:
+    from lakeward.records.log_batch_builder import LogBatchBuilder
+    from lakeward.records.statistics import STATISTICS_TYPES
+
+    properties, schema = info.descriptor.properties, info.schema
+    named = statistics_columns(properties) or ()
+    if named == ("*",):
+        named = tuple(c.name for c in schema.columns if c.type.root in STATISTICS_TYPES)
+    return LogBatchBuilder(
+        schema,
+        LOG_FORMAT.read(properties),
+        LOG_COMPRESSION.read(properties),
+        LOG_ZSTD_LEVEL.read(properties),
+        [schema.positions[name] for name in named],
+    )
+
+
 def _check_writable(info: TableInfo) -> None:
     if info.descriptor.has_primary_key:
         raise ErrorCode.UNSUPPORTED_VERSION.error(
             f"{info.path} has a primary key; append is for log tables, and upserts are not there yet."
-        )
-    log_format = LOG_FORMAT.read(info.descriptor.properties)
-    if log_format != "ARROW":
-        raise ErrorCode.UNSUPPORTED_VERSION.error(
-            f"{info.path} has the log format {log_format}; this client appends to ARROW tables only."
         )

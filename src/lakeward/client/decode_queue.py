@@ -1,0 +1,74 @@
+"""Fetched chunks on their way through the decoder: a few ahead of the reader, handed out in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from lakeward.client.admin import table_schema
+from lakeward.client.cluster import Cluster
+from lakeward.client.log_decoder import Chunk, LogDecoder
+from lakeward.model.table import TablePath
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Decoded batches are several times the size of fetched ones, so only a few are decoded before they are wanted.
+_AHEAD = 4
+#: Below this size a thread costs more than it saves.
+_DECODE_HERE_BYTES = 32 * 1024
+
+
+class DecodeQueue:
+    """First in, first out, with the decoding on worker threads."""
+
+    def __init__(self, cluster: Cluster, path: TablePath, decoder: LogDecoder) -> None:
+        self._cluster = cluster
+        self._path = path
+        self._decoder = decoder
+        self._chunks: deque[Chunk] = deque()
+        self._jobs: deque[tuple[asyncio.Future[list[pa.RecordBatch]], int]] = deque()
+        self.buffered_bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._chunks or self._jobs)
+
+    def put(self, chunk: Chunk) -> None:
+        """Queue a chunk."""
+        self._chunks.append(chunk)
+        self.buffered_bytes += len(chunk.data)
+
+    def advance(self) -> None:
+        """Start decoding as far ahead as is allowed; stops at a batch whose schema is not known yet."""
+        loop = asyncio.get_running_loop()
+        while self._chunks and len(self._jobs) < _AHEAD and not self._decoder.unknown_schemas(self._chunks[0]):
+            chunk = self._chunks.popleft()
+            job: asyncio.Future[list[pa.RecordBatch]]
+            if len(chunk.data) < _DECODE_HERE_BYTES and not self._jobs:
+                job = loop.create_future()
+                job.set_result(self._decoder.decode(chunk))
+            else:
+                job = loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
+            self._jobs.append((job, len(chunk.data)))
+
+    async def take(self) -> list[pa.RecordBatch]:
+        """The batches of the oldest chunk; the queue must not be empty."""
+        self.advance()
+        while not self._jobs:
+            for schema_id in self._decoder.unknown_schemas(self._chunks[0]):
+                self._decoder.learn(schema_id, await table_schema(self._cluster, self._path, schema_id))
+            self.advance()
+        job, size = self._jobs.popleft()
+        self.advance()
+        try:
+            return await job
+        finally:
+            self.buffered_bytes -= size
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._chunks.clear()
+        for job, _ in self._jobs:
+            job.cancel()
+        self._jobs.clear()
