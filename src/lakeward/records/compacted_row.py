@@ -23,7 +23,7 @@ from lakeward.model.values import (
 )
 from lakeward.records import varint
 from lakeward.records.binary_array import nested_codec
-from lakeward.records.row_codec import BlobCodec, RowCodec, is_null, minimal_bytes, set_null_bits, slice_of
+from lakeward.records.row_codec import BlobCodec, RowCodec, is_null, minimal_bytes, one_nan, set_null_bits, slice_of
 
 
 class Field(NamedTuple):
@@ -91,9 +91,9 @@ def field_of(type_: DataType) -> Field:
         case TypeRoot.SMALLINT:
             return _fixed("<h")
         case TypeRoot.FLOAT:
-            return _fixed("<f")
+            return _floating("<f")
         case TypeRoot.DOUBLE:
-            return _fixed("<d")
+            return _floating("<d")
         case TypeRoot.INTEGER | TypeRoot.DATE | TypeRoot.TIME:
             return Field(varint.put_i32, varint.get_i32)
         case TypeRoot.BIGINT:
@@ -123,6 +123,11 @@ def _fixed(layout: str) -> Field:
         return packer.unpack_from(data, at)[0], at + packer.size
 
     return Field(put, get)
+
+
+def _floating(layout: str) -> Field:
+    put, get = _fixed(layout)
+    return Field(lambda out, value: put(out, one_nan(value)), get)
 
 
 def _put_bytes(out: bytearray, value: bytes) -> None:

@@ -20,7 +20,7 @@ from lakeward.model.data_types import NESTED, DataType, TypeRoot
 from lakeward.model.values import decimal_of, unscaled_of
 from lakeward.records.aligned_row import AlignedRow
 from lakeward.records.compacted_row import field_of
-from lakeward.records.row_codec import minimal_bytes
+from lakeward.records.row_codec import minimal_bytes, one_nan
 
 KEY_FORMAT_VERSION_DEFAULT = 1
 """The `table.kv.format-version` of a table that does not say."""
@@ -140,9 +140,9 @@ def _iceberg_field(type_: DataType) -> Callable[[Any], bytes]:
         case TypeRoot.TIMESTAMP:
             return lambda v: i64.pack(v[0] * 1000 + v[1] // 1000)
         case TypeRoot.FLOAT:
-            return struct.Struct("<f").pack
+            return lambda v: struct.pack("<f", one_nan(v))
         case TypeRoot.DOUBLE:
-            return struct.Struct("<d").pack
+            return lambda v: struct.pack("<d", one_nan(v))
         case TypeRoot.CHAR | TypeRoot.STRING:
             return lambda text: text.encode()
         case TypeRoot.BINARY | TypeRoot.BYTES:

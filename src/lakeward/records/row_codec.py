@@ -6,6 +6,7 @@ not the format's (a partial update leaves other columns NULL).
 
 from __future__ import annotations
 
+import math
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -103,3 +104,8 @@ def minimal_bytes(number: int) -> bytes:
     """Big-endian two's complement in as few bytes as hold the number, at least one."""
     magnitude = number if number >= 0 else ~number
     return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+
+
+def one_nan(value: float) -> float:
+    """The number, with the same bits for every NaN, so that NaN is one key and one element."""
+    return value if value == value else math.nan  # only NaN differs from itself

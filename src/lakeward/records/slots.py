@@ -19,7 +19,7 @@ from lakeward.model.values import (
     decimal_of,
     unscaled_of,
 )
-from lakeward.records.row_codec import BlobCodec, minimal_bytes, slice_of
+from lakeward.records.row_codec import BlobCodec, minimal_bytes, one_nan, slice_of
 
 SLOT_BYTES = 8
 _INLINE_BYTES_MAX = 7
@@ -75,9 +75,9 @@ def slot_of(type_: DataType, nested: Callable[[DataType], BlobCodec]) -> Slot:
         case TypeRoot.BIGINT:
             return _fixed("<q")
         case TypeRoot.FLOAT:
-            return _fixed("<f")
+            return _floating("<f")
         case TypeRoot.DOUBLE:
-            return _fixed("<d")
+            return _floating("<d")
         case TypeRoot.CHAR | TypeRoot.STRING:
             return Slot(SLOT_BYTES, _put_text, _get_text)
         case TypeRoot.BINARY | TypeRoot.BYTES:
@@ -100,6 +100,11 @@ def _fixed(layout: str) -> Slot:
         return packer.unpack_from(area.data, at)[0]
 
     return Slot(packer.size, packer.pack_into, get)
+
+
+def _floating(layout: str) -> Slot:
+    width, put, get = _fixed(layout)
+    return Slot(width, lambda out, at, value: put(out, at, one_nan(value)), get)
 
 
 def _put_blob(out: bytearray, at: int, value: bytes) -> None:
