@@ -32,8 +32,9 @@ class Exchange:
     def reply(self, message: Any) -> None:
         """Answer with a message."""
         assert not self.is_done
+        frame = response_frame(self.request_id, encode_parts(message))  # if this fails, the client is still told
         self.is_done = True
-        self.connection.send(response_frame(self.request_id, encode_parts(message)))
+        self.connection.send(frame)
 
     def fail(self, wrong: LakewardError) -> None:
         """Answer with an error."""

@@ -11,26 +11,40 @@ import os
 from collections import OrderedDict
 from pathlib import Path
 
+from lakeward.errors import ErrorCode, LakewardError
+
 #: Below this size a copy is cheaper than the page faults of a map.
 _COPY_BYTES_MAX = 64 * 1024
+
+
+def storage_error(path: Path, wrong: OSError) -> LakewardError:
+    """What clients are told when the disk fails; they try again."""
+    return ErrorCode.LOG_STORAGE.error(f"{path} could not be read or written: {wrong.strerror}.")
 
 
 class OpenFile:
     """One open file, read by copying small ranges and mapping large ones."""
 
-    __slots__ = ("_map", "descriptor")
+    __slots__ = ("_map", "descriptor", "path")
 
     def __init__(self, path: Path) -> None:
-        self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self.path = path
+        try:
+            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as wrong:
+            raise storage_error(path, wrong) from wrong
         self._map: mmap.mmap | None = None
 
     def read(self, start: int, end: int) -> memoryview:
         """The bytes between two positions; the caller knows that they have been written."""
-        if end - start <= _COPY_BYTES_MAX:
-            return memoryview(os.pread(self.descriptor, end - start, start))
-        if self._map is None or len(self._map) < end:
-            # The old map is dropped, not closed: answers on their way may still point into it.
-            self._map = mmap.mmap(self.descriptor, 0, prot=mmap.PROT_READ)
+        try:
+            if end - start <= _COPY_BYTES_MAX:
+                return memoryview(os.pread(self.descriptor, end - start, start))
+            if self._map is None or len(self._map) < end:
+                # The old map is dropped, not closed: answers on their way may still point into it.
+                self._map = mmap.mmap(self.descriptor, 0, prot=mmap.PROT_READ)
+        except OSError as wrong:
+            raise storage_error(self.path, wrong) from wrong
         return memoryview(self._map)[start:end]
 
     def close(self) -> None:

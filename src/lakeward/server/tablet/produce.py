@@ -26,7 +26,7 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
-from lakeward.storage.log.writer_state import Verdict
+from lakeward.storage.log.writer_state import Verdict, next_sequence
 
 _ACKS = {0, 1, -1}
 
@@ -160,7 +160,12 @@ class Appends:
         twin = self._early.get(key)
         if twin is not None:  # sent twice while it waits: one batch, two answers
             first = twin.done
-            self._early[key] = twin._replace(done=lambda outcome: (first(outcome), done(outcome))[0])
+
+            def both(outcome: int | LakewardError) -> None:
+                first(outcome)
+                done(outcome)
+
+            self._early[key] = twin._replace(done=both)
             return
         kept = memoryview(bytearray(data))
         timer = self._loop.call_later(wait_ms / 1000, self._give_up, key)
@@ -171,7 +176,7 @@ class Appends:
         """Append what waited for the batch that has just come."""
         header = spans[-1].header
         while self._early:
-            key = (bucket, header.writer_id, header.batch_sequence + 1)
+            key = (bucket, header.writer_id, next_sequence(header.batch_sequence))
             early = self._early.pop(key, None)
             if early is None:
                 return

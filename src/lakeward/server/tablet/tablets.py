@@ -13,7 +13,7 @@ from lakeward.server.coordinator.catalog import Catalog
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
-from lakeward.storage.open_files import OpenFiles
+from lakeward.storage.open_files import OpenFiles, storage_error
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +67,10 @@ class Tablets:
     def _open(self, bucket: TableBucket) -> LogTablet:
         table = self.table(bucket)
         directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
-        log = LogTablet(directory, self._settings_of(table), self._files, self._later)
+        try:
+            log = LogTablet(directory, self._settings_of(table), self._files, self._later)
+        except OSError as wrong:
+            raise storage_error(directory, wrong) from wrong
         for repair in log.repairs:
             _log.warning("recovered %s of %s: %s", bucket, table.path, repair)
         self._logs[bucket] = log

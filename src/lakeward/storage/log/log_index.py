@@ -51,10 +51,16 @@ class LogIndex:
         found = bisect_right(self._positions, position) - 1
         return self._positions[found] if found >= 0 else 0
 
-    def offset_before_time(self, time_ms: int) -> int:
-        """An offset to start from when looking for a time; never behind it."""
+    def offset_at(self, position: int) -> int | None:
+        """Where the batch ends that starts at a position, if the index knows."""
+        found = bisect_left(self._positions, position)
+        is_known = found < len(self._positions) and self._positions[found] == position
+        return self._offsets[found] if is_known else None
+
+    def time_before(self, time_ms: int) -> tuple[int, int]:
+        """A time and its offset to start from when looking for a time, never behind it; (-1, 0) for the beginning."""
         found = bisect_left(self._times_ms, time_ms) - 1
-        return self._time_offsets[found] if found >= 0 else 0
+        return (self._times_ms[found], self._time_offsets[found]) if found >= 0 else (-1, 0)
 
     @property
     def time_ms_max(self) -> int:

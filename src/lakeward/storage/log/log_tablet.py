@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode
-from lakeward.records.log_batch import BatchSpan, stamp
+from lakeward.records.log_batch import BatchSpan, stamp, walk_batches
 from lakeward.storage.log.checkpoint import Checkpoint, sync_data
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, expired_prefix
 from lakeward.storage.log.segment import Segment
 from lakeward.storage.log.settings import LogSettings
-from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch
-from lakeward.storage.open_files import OpenFiles
+from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch, next_sequence
+from lakeward.storage.open_files import OpenFiles, storage_error
 
 Later = Callable[[Callable[[], None]], object]
 _RELATIVE_OFFSET_MAX = 2**31 - 1
@@ -26,6 +26,7 @@ class LogRead(NamedTuple):
 
     data: memoryview
     first_offset: int
+    reaches_end: bool
 
 
 _NOTHING = memoryview(b"")
@@ -47,7 +48,7 @@ class LogTablet:
         self.repairs = found.repairs
         self._bases = [s.base_offset for s in self._segments]
         self._segment_first_ms = self._first_time_ms()
-        self._checkpoint_offset = self.end_offset
+        self._checkpoint_offset = found.checkpoint_offset
         self._unsynced_messages = 0
         self._put_away: list[tuple[int, Path]] = []
 
@@ -74,11 +75,20 @@ class LogTablet:
     # -- append
 
     def judge(self, spans: list[BatchSpan]) -> tuple[Verdict, WrittenBatch | None]:
-        """What idempotence says to an append; the batches of one append belong to one writer."""
-        header = spans[0].header
-        if header.writer_id < 0 or header.batch_sequence < 0:
-            return Verdict.NEXT, None
-        return self.writers.judge(header.writer_id, header.batch_sequence)
+        """What idempotence says to an append: the first batch of each writer decides, the rest must follow it."""
+        wanted: dict[int, int] = {}
+        for span in spans:
+            writer_id, sequence = span.header.writer_id, span.header.batch_sequence
+            if writer_id < 0 or sequence < 0:
+                continue
+            if writer_id not in wanted:
+                verdict, before = self.writers.judge(writer_id, sequence)
+                if verdict is not Verdict.NEXT:
+                    return (Verdict.OUT_OF_ORDER, None) if wanted else (verdict, before)
+            elif sequence != wanted[writer_id]:
+                return Verdict.OUT_OF_ORDER, None
+            wanted[writer_id] = next_sequence(sequence)
+        return Verdict.NEXT, None
 
     def append(self, data: memoryview, spans: list[BatchSpan], now_ms: int) -> int:
         """Write batches that were checked and judged; returns the offset of their first record."""
@@ -117,7 +127,10 @@ class LogTablet:
                 return active
             return self.roll(now_ms)
         self._segment_first_ms = now_ms
-        self.directory.mkdir(parents=True, exist_ok=True)
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise storage_error(self.directory, wrong) from wrong
         return self._add_segment()
 
     def roll(self, now_ms: int) -> Segment:
@@ -152,7 +165,7 @@ class LogTablet:
                 f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
             )
         if offset == self.end_offset:
-            return LogRead(_NOTHING, offset)
+            return LogRead(_NOTHING, offset, reaches_end=True)
         for number in range(bisect_right(self._bases, offset) - 1, len(self._segments)):
             segment = self._segments[number]
             found = segment.position_of(offset)
@@ -162,10 +175,20 @@ class LogTablet:
             end = segment.whole_batches_end(position, position + bytes_max)
             if end == position:
                 if not at_least_one:
-                    return LogRead(_NOTHING, offset)
+                    return LogRead(_NOTHING, offset, reaches_end=False)
                 end = position + header.size
-            return LogRead(segment.read(position, end), header.base_offset)
+            is_last = number == len(self._segments) - 1
+            reaches_end = is_last and end == segment.size
+            return LogRead(segment.read(position, end), header.base_offset, reaches_end)
         raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {self.directory} cannot be found; the log is damaged.")
+
+    @staticmethod
+    def offset_behind(read: LogRead) -> int:
+        """The offset at which the next read goes on; walks the headers of what was read."""
+        offset = read.first_offset
+        for span in walk_batches(read.data):
+            offset = span.header.last_offset + 1
+        return offset
 
     def offset_of_time(self, time_ms: int) -> int:
         """The offset of the first batch appended at or after a time; the end of the log if there is none."""
@@ -173,7 +196,7 @@ class LogTablet:
             return self.end_offset
         for number, segment in enumerate(self._segments):
             is_last = number == len(self._segments) - 1
-            if is_last or segment.index.time_ms_max >= time_ms:
+            if is_last or segment.time_ms_max >= time_ms:
                 found = segment.offset_of_time(time_ms)
                 if found is not None:
                     return found
@@ -210,7 +233,7 @@ class LogTablet:
             self.roll(now_ms)
         if len(self._segments) < 2:
             return 0
-        facts = [SegmentFacts(s.base_offset, s.size, s.index.time_ms_max) for s in self._segments[:-1]]
+        facts = [SegmentFacts(s.base_offset, s.size, s.time_ms_max) for s in self._segments[:-1]]
         facts.append(SegmentFacts(self._segments[-1].base_offset, self._segments[-1].size, self.time_ms_max))
         keep_from = self.end_offset if keep_from_offset is None else min(keep_from_offset, self.end_offset)
         count = expired_prefix(facts, self.settings, now_ms, keep_from)

@@ -27,6 +27,7 @@ class RecoveredLog:
     writers: WriterStates = field(default_factory=WriterStates)
     end_offset: int = 0
     time_ms_max: int = -1
+    checkpoint_offset: int = -1
     repairs: list[str] = field(default_factory=list)
 
 
@@ -63,9 +64,9 @@ def _start_at_checkpoint(log: RecoveredLog, directory: Path) -> tuple[int, int]:
         segment = log.segments[place]
         position = _position_of_end(log, segment, offset)
         if position == 0 and place:
-            log.time_ms_max = log.segments[place - 1].index.time_ms_max
+            log.time_ms_max = log.segments[place - 1].time_ms_max
         if position is not None:
-            log.writers, log.end_offset = writers, offset
+            log.writers, log.end_offset, log.checkpoint_offset = writers, offset, offset
             return place, position
     log.end_offset = first
     return 0, 0
@@ -88,13 +89,14 @@ def _check_segment(log: RecoveredLog, segment: Segment, start: int) -> bool:
     """Walk the batches from a position on; False when the segment had to be cut."""
     if start == 0:
         segment.forget_index()
+        log.end_offset = max(log.end_offset, segment.base_offset)
     position = start
     if segment.size > start:
         data = segment.read(0, segment.size)
         for span in walk_batches(data, start):
             header = span.header
-            if header.base_offset < log.end_offset or not crc_is_right(data, span):
-                break
+            if header.base_offset != log.end_offset or not crc_is_right(data, span):
+                break  # the CRC does not cover the offset, but offsets are dense
             segment.add_to_index(
                 segment.index,
                 header.size,
@@ -103,7 +105,7 @@ def _check_segment(log: RecoveredLog, segment: Segment, start: int) -> bool:
                 header.last_offset,
                 header.commit_timestamp_ms,
             )
-            if header.writer_id >= 0:
+            if header.writer_id >= 0 and header.batch_sequence >= 0:
                 batch = WrittenBatch(
                     header.batch_sequence, header.base_offset, header.last_offset, header.commit_timestamp_ms
                 )
@@ -112,6 +114,7 @@ def _check_segment(log: RecoveredLog, segment: Segment, start: int) -> bool:
             log.time_ms_max = max(log.time_ms_max, header.commit_timestamp_ms)
             position = span.end
         del data
+        segment.index.add_time(log.time_ms_max, log.end_offset - 1 - segment.base_offset)
     if position == segment.size:
         return True
     log.repairs.append(f"{segment.path}: cut from {segment.size} to {position} bytes at offset {log.end_offset}")

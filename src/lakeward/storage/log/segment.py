@@ -25,7 +25,16 @@ def file_stem(offset: int) -> str:
 class Segment:
     """The batches from `base_offset` up to the next segment. `size` is what has been written and may be read."""
 
-    __slots__ = ("_files", "_index", "_index_interval_bytes", "_unindexed_bytes", "base_offset", "path", "size")
+    __slots__ = (
+        "_doubted",
+        "_files",
+        "_index",
+        "_index_interval_bytes",
+        "_unindexed_bytes",
+        "base_offset",
+        "path",
+        "size",
+    )
 
     def __init__(
         self, directory: Path, base_offset: int, size: int, files: OpenFiles, index_interval_bytes: int
@@ -35,6 +44,7 @@ class Segment:
         self.size = size
         self._files = files
         self._index: LogIndex | None = None if size else LogIndex()
+        self._doubted = False  # whether the index came from a file, which may be damaged or out of date
         self._index_interval_bytes = index_interval_bytes
         self._unindexed_bytes = 0
 
@@ -110,24 +120,19 @@ class Segment:
 
     def position_of(self, offset: int) -> tuple[int, BatchHeader] | None:
         """The first batch that ends at or behind an offset, or None when there is none."""
-        start = self.index.position_before(offset - self.base_offset)
-        for attempt_start in (start, 0):
-            first = True
-            for position, header in self.headers(attempt_start):
-                if first and not self.base_offset <= header.base_offset <= max(offset, self.base_offset):
-                    break  # the index points to something that is no batch of ours
-                first = False
-                if header.last_offset >= offset:
-                    return position, header
-            else:
-                if not first or attempt_start == 0:
-                    return None
-            self.rebuild_index()
+        start = self._trusted(self.index.position_before(offset - self.base_offset))
+        for position, header in self.headers(start):
+            if header.last_offset >= offset:
+                return position, header
         return None
 
     def offset_of_time(self, time_ms: int) -> int | None:
         """The base offset of the first batch appended at or after a time."""
-        found = self.position_of(self.base_offset + self.index.offset_before_time(time_ms))
+        start_ms, offset = self.index.time_before(time_ms)
+        found = self.position_of(self.base_offset + offset)
+        if found is None or (self._doubted and start_ms not in {-1, found[1].commit_timestamp_ms}):
+            self.rebuild_index()
+            found = self.position_of(self.base_offset + self.index.time_before(time_ms)[1])
         if found is None:
             return None
         for _, header in self.headers(found[0]):
@@ -140,19 +145,39 @@ class Segment:
         if limit >= self.size:
             return self.size
         end = start
-        for position, header in self.headers(max(start, self.index.position_up_to(limit))):
+        for position, header in self.headers(max(start, self._trusted(self.index.position_up_to(limit)))):
             if position + header.size > limit:
                 return position
             end = position + header.size
         return end
 
+    @property
+    def time_ms_max(self) -> int:
+        """When the last batch was appended, or -1; times never go back."""
+        index = self.index
+        if not self._doubted:
+            return index.time_ms_max
+        times = [header.commit_timestamp_ms for _, header in self.headers(self._trusted(index.last_position))]
+        return times[-1] if times else -1
+
     # -- indexes
+
+    def _trusted(self, position: int) -> int:
+        """A position from the index, or 0 when no batch stands there that ends where the index says."""
+        if position == 0 or not self._doubted:
+            return position
+        header = next((h for _, h in self.headers(position)), None)
+        if header is not None and header.last_offset - self.base_offset == self.index.offset_at(position):
+            return position
+        self.rebuild_index()
+        return 0
 
     @property
     def index(self) -> LogIndex:
         """The indexes, loaded when first needed and rebuilt when they are damaged."""
         if self._index is None:
             self._index = self._load_index()
+            self._doubted = True
         if self._index is None:
             return self.rebuild_index()
         return self._index
@@ -178,11 +203,13 @@ class Segment:
         if last_time_ms >= 0:
             index.add_time(last_time_ms, last_offset)
         self._index = index
+        self._doubted = False
         return index
 
     def forget_index(self) -> None:
         """Start with empty indexes, because every batch is about to be walked and noted again."""
         self._index = LogIndex()
+        self._doubted = False
         self._unindexed_bytes = 0
 
     def index_files(self) -> list[tuple[Path, bytes]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 REMEMBERED_BATCHES = 5
-_SEQUENCE_MAX = 2**31 - 1
+_SEQUENCES = 2**31
 
 
 class WrittenBatch(NamedTuple):
@@ -33,6 +33,11 @@ class Verdict(enum.Enum):
     OUT_OF_ORDER = "refuse it"
 
 
+def next_sequence(sequence: int) -> int:
+    """The number of the batch behind this one."""
+    return (sequence + 1) % _SEQUENCES
+
+
 class WriterStates:
     """The writers of one bucket."""
 
@@ -50,12 +55,13 @@ class WriterStates:
         if batches is None:
             return (Verdict.NEXT if sequence == 0 else Verdict.AHEAD), None
         last = batches[-1].sequence
-        if sequence == (last + 1 if last < _SEQUENCE_MAX else 0):
+        if sequence == next_sequence(last):
             return Verdict.NEXT, None
         for batch in reversed(batches):
             if batch.sequence == sequence:
                 return Verdict.DUPLICATE, batch
-        return (Verdict.AHEAD if sequence > last else Verdict.OUT_OF_ORDER), None
+        is_ahead = (sequence - last) % _SEQUENCES < _SEQUENCES // 2  # numbers wrap: the nearer way round counts
+        return (Verdict.AHEAD if is_ahead else Verdict.OUT_OF_ORDER), None
 
     def record(self, writer_id: int, batch: WrittenBatch) -> None:
         """Remember a batch that was appended."""
