@@ -1,0 +1,60 @@
+"""How commands hang together: CommandTree is the root, whose branches load when they are named; Verbs is a noun's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from lakeward.cli.failures import told_plainly
+
+Sections = Mapping[str, Mapping[str, str]]
+
+
+class CommandTree(click.Group):
+    """The root of the program. `sections` maps titles to commands, and a command to the module that holds it."""
+
+    def __init__(self, *args: Any, sections: Sections, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sections = sections
+        self._modules = {name: module for commands in sections.values() for name, module in commands.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All commands, in the order in which they are shown."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """The command of that name, loaded now."""
+        module = self._modules.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(import_module(module), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named; errors are told plainly."""
+        with told_plainly(ctx):
+            return super().invoke(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, one section after the other."""
+        width = max(len(name) for name in self._modules)
+        for title, names in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), self._short_help(ctx, name)) for name in names])
+
+    def _short_help(self, ctx: click.Context, name: str) -> str:
+        command = self.get_command(ctx, name)
+        assert command is not None
+        return command.get_short_help_str(limit=90)
+
+
+class Verbs(click.Group):
+    """What can be done with one noun, shown in the order in which it is written."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The verbs, as they were declared."""
+        return list(self.commands)

@@ -1,0 +1,72 @@
+"""The one place where exceptions become a sentence on stderr and an exit code.
+
+0   done
+1   the server, a file or the data said no
+2   the command line was wrong (click's own errors)
+130 stopped with Ctrl-C
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from lakeward.cli.session import Session
+from lakeward.errors import ErrorCode, LakewardError
+
+EXIT_INTERRUPTED = 130
+
+
+class Failure(click.ClickException):
+    """Something a person can understand and act on; exit code 1."""
+
+
+@contextmanager
+def told_plainly(context: click.Context) -> Iterator[None]:
+    """Run a command; whatever it raises is told in a sentence, or with its trace under --debug."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except KeyboardInterrupt:
+        context.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        _silence_stdout()
+        context.exit(0)
+    except Exception as wrong:
+        session = context.ensure_object(Session)
+        if session.debug:
+            raise
+        raise Failure(sentence(wrong, session.server)) from wrong
+
+
+def sentence(wrong: Exception, server: str) -> str:
+    """What to tell a person about an exception."""
+    if isinstance(wrong, LakewardError):
+        if wrong.code is ErrorCode.NETWORK:
+            return (
+                f"{wrong.message} (Start one with `lakeward serve`, or name another with --server; this is {server}.)"
+            )
+        return wrong.message
+    if isinstance(wrong, OSError):
+        place = "" if wrong.filename is None else f"{wrong.filename}: "
+        return f"{place}{wrong.strerror or wrong}"
+    if _is_arrow(wrong):
+        return str(wrong).strip()
+    kind = type(wrong).__name__
+    return f"Unexpected {kind}: {wrong}. This is a bug in lakeward; run again with --debug for the trace."
+
+
+def _is_arrow(wrong: Exception) -> bool:
+    # Without importing Arrow: who raises its errors has loaded it already.
+    arrow = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(wrong, arrow.ArrowException)
+
+
+def _silence_stdout() -> None:
+    # The interpreter flushes stdout when it ends; without a reader that flush would print a second complaint.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

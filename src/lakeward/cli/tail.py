@@ -1,0 +1,145 @@
+"""lakeward tail: the last rows of a table, and those that come after them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from lakeward.cli.listing import output_option, said
+from lakeward.cli.parameters import Place, TableName, names
+from lakeward.cli.session import Session, on_server
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakeward.cli.row_output import RowOutput
+    from lakeward.client.sync_table import Table
+
+_LAST_ROWS = 10
+
+
+@click.command()
+@click.argument("table", type=TableName())
+@click.option("--from", "start", type=Place(), help=f"Where to begin: {Place().described()}.")
+@click.option(
+    "-n", "--rows", type=click.IntRange(min=0), default=_LAST_ROWS, help="Rows to show first, without --from."
+)
+@click.option("--columns", callback=names, metavar="A,B", help="Only these columns, in this order.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many rows.")
+@click.option("--follow/--no-follow", default=True, help="Wait for more rows, or stop at the present end.")
+@click.option(
+    "--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition, by name or as column=value."
+)
+@click.option("--metadata", is_flag=True, help="Show bucket, offset, time of writing and kind of change too.")
+@output_option("table", "json", "csv")
+@on_server
+def tail(
+    session: Session,
+    table: str,
+    start: str | int | datetime | None,
+    rows: int,
+    columns: tuple[str, ...],
+    limit: int | None,
+    follow: bool,
+    partitions: tuple[str, ...],
+    metadata: bool,
+    output: str,
+) -> None:
+    """Show the last rows of a table and follow it, like tail -f; Ctrl-C ends it.
+
+    Rows of one bucket come in the order in which they were written.
+
+    \b
+    Examples:
+      lakeward tail shop.orders
+      lakeward tail shop.orders --from 15m-ago --columns id,price
+      lakeward tail shop.orders --from earliest --no-follow -o json | jq .price
+      lakeward tail shop.orders --from earliest --limit 1000 -o csv > orders.csv
+    """
+    from lakeward.cli.log_ends import partition_names
+
+    with session.connect() as connection:
+        opened = connection.table(table)
+        reading = Reading(
+            opened,
+            columns=columns or None,
+            partitions=partition_names(opened, partitions),
+            metadata=metadata,
+            limit=limit,
+            follow=follow,
+        )
+        batches = reading.last(rows) if start is None else reading.since(start)
+        try:
+            show(batches, output)
+        except KeyboardInterrupt:
+            return  # how a person says that it is enough
+
+
+def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str) -> None:
+    """Write batches to stdout until they end."""
+    from lakeward.cli.row_output import row_output
+
+    written: RowOutput | None = None
+    with closing(batches):  # before the connection is closed, not when the garbage is collected
+        for batch in batches:
+            if written is None:
+                written = row_output(kind, batch.schema)
+            written.write(batch)
+
+
+class Reading:
+    """What `tail` was asked to read of a table."""
+
+    def __init__(
+        self,
+        table: Table,
+        *,
+        columns: tuple[str, ...] | None = None,
+        partitions: list[str] | None = None,
+        metadata: bool = False,
+        limit: int | None = None,
+        follow: bool = True,
+    ) -> None:
+        self._table = table
+        self._columns = columns
+        self._partitions = partitions
+        self._metadata = metadata
+        self._limit = limit
+        self._follow = follow
+
+    def last(self, n: int) -> Generator[pa.RecordBatch | pa.Table, None, None]:
+        """The last `n` rows, then what comes after them."""
+        from lakeward.cli.log_ends import LogEnds
+
+        ends = LogEnds(self._table, self._partitions)
+        wanted = n if self._limit is None else min(n, self._limit)
+        first = ends.last_rows(wanted, self._columns, metadata=self._metadata)
+        yield first
+        if self._follow and (self._limit is None or first.num_rows < self._limit):
+            left = None if self._limit is None else self._limit - first.num_rows
+            if not first.num_rows and sys.stderr.isatty():
+                said(f"{self._table.path} has no rows yet; waiting for them, Ctrl-C ends.")
+            yield from self._scan(dict(ends.latest), left)
+
+    def since(self, start: str | int | datetime) -> Generator[pa.RecordBatch | pa.Table, None, None]:
+        """The rows from a place on."""
+        from lakeward.cli.log_ends import LogEnds
+
+        at = LogEnds(self._table, self._partitions).clamped(start) if isinstance(start, int) else start
+        yield from self._scan(at, self._limit)
+
+    def _scan(self, start: object, limit: int | None) -> Iterator[pa.RecordBatch]:
+        scan = self._table.scan(
+            self._columns,
+            start=start,
+            end=None if self._follow else "latest",
+            limit=limit,
+            partitions=self._partitions,
+            metadata_columns=self._metadata,
+        )
+        return scan.follow() if self._follow else scan.batches()

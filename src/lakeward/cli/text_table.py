@@ -1,0 +1,111 @@
+"""TextTable: columns of text side by side, row after row, as wide as the terminal allows.
+
+Rows may come for ever (`tail`), so widths are settled with the first rows; a wider value later widens its column, and
+the header is written again. On a terminal long values are cut with `…`; into a pipe everything is written in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+import click
+
+NULL_TEXT = "NULL"
+_GAP = "  "
+_NARROWEST = 8
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column's title; numbers stand to the right."""
+
+    title: str
+    is_number: bool = False
+
+
+class TextTable:
+    """Writes rows under one header."""
+
+    def __init__(self, columns: Sequence[TableColumn], out: TextIO, width: int | None = None) -> None:
+        """`width` is that of the terminal; None means that nothing is cut."""
+        self._columns = columns
+        self._out = out
+        self._width = width
+        self._wanted = [cell_width(c.title) for c in columns]
+        self._widths: list[int] = []
+        self._is_fancy = width is not None
+
+    def write(self, rows: Sequence[Sequence[str | None]]) -> None:
+        """Write some rows; None is NULL."""
+        shown = [[NULL_TEXT if cell is None else _one_line(cell) for cell in row] for row in rows]
+        for i in range(len(self._columns)):
+            self._wanted[i] = max([self._wanted[i], *(cell_width(row[i]) for row in shown)])
+        widths = fitted(self._wanted, self._width)
+        if widths != self._widths:
+            self._widths = widths
+            self._header()
+        for row, raw in zip(shown, rows, strict=True):
+            cells = [self._cell(i, text, is_null=raw[i] is None) for i, text in enumerate(row)]
+            self._out.write(_GAP.join(cells).rstrip() + "\n")
+        self._out.flush()
+
+    def _header(self) -> None:
+        titles = [self._aligned(i, c.title) for i, c in enumerate(self._columns)]
+        line = _GAP.join(titles).rstrip()
+        self._out.write((click.style(line, bold=True) if self._is_fancy else line) + "\n")
+
+    def _cell(self, i: int, text: str, *, is_null: bool) -> str:
+        aligned = self._aligned(i, text)
+        return click.style(aligned, dim=True) if is_null and self._is_fancy else aligned
+
+    def _aligned(self, i: int, text: str) -> str:
+        cut = shortened(text, self._widths[i])
+        pad = " " * (self._widths[i] - cell_width(cut))
+        return pad + cut if self._columns[i].is_number else cut + pad
+
+
+def fitted(wanted: Sequence[int], width: int | None) -> list[int]:
+    """Column widths that fit a line: the widest columns give way first, none below a readable minimum."""
+    widths = list(wanted)
+    if width is None:
+        return widths
+    spare = width - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > spare:
+        widest = max(widths)
+        if widest <= _NARROWEST:
+            break
+        second = max((w for w in widths if w < widest), default=0)
+        tied = [i for i, w in enumerate(widths) if w == widest]
+        floor = max(second, _NARROWEST, widest - -(-(sum(widths) - spare) // len(tied)))
+        for i in tied:
+            widths[i] = floor
+    return widths
+
+
+def cell_width(text: str) -> int:
+    """How many places of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def shortened(text: str, width: int) -> str:
+    """The text, cut with `…` where it is longer than `width`."""
+    if cell_width(text) <= width:
+        return text
+    if text.isascii():
+        return text[: width - 1] + "…"
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _one_line(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(_ESCAPES.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)
