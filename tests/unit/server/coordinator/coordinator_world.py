@@ -117,7 +117,7 @@ def table_json(
     key: Sequence[str] = (),
     partitions: Sequence[str] = (),
     buckets: Sequence[str] = (),
-    count: int | None = 1,
+    count: Any = 1,
     properties: Mapping[str, Any] | None = None,
     custom: Mapping[str, str] | None = None,
     schema: Mapping[str, Any] | None = None,

@@ -14,6 +14,7 @@ from lakeward.protocol.codec import decode
 from lakeward.runtime.clock import ManualClock
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.handler import Handler
 from lakeward.server.coordinator.service import handlers
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 
@@ -40,6 +41,14 @@ def comparable(node: Any) -> Any:
             return node
 
 
+def answered(handler: Handler, request: Any, caller: Caller) -> tuple[int, Any]:
+    """Code 0 and the response, or the code of the refusal and its error."""
+    try:
+        return 0, handler(request, caller)
+    except LakewardError as refused:
+        return refused.code.value, refused
+
+
 def test_every_control_request_of_the_recording_is_answered_alike() -> None:
     """Fields, values and error codes are those of Apache Fluss, but for ids, times and addresses."""
     clock = ManualClock(RECORDED_AT_MS)
@@ -53,12 +62,9 @@ def test_every_control_request_of_the_recording_is_answered_alike() -> None:
         asked += 1
         request = decode(api.request, bytes.fromhex(exchange["request_hex"]))
         where = f"exchange {number}, {api.name}"
-        try:
-            answer = served[api](request, Caller(exchange["version"], "localhost", 9123))
-        except LakewardError as refused:
-            assert refused.code.value == exchange.get("error", {}).get("error_code"), f"{where}: {refused}"
-            continue
-        assert "error" not in exchange, f"{where} must be refused: {exchange.get('error')}"
-        recorded = decode(api.response, bytes.fromhex(exchange["response_hex"]))
-        assert comparable(dataclasses.asdict(answer)) == comparable(dataclasses.asdict(recorded)), where
+        code, answer = answered(served[api], request, Caller(exchange["version"], "localhost", 9123))
+        assert code == exchange.get("error", {}).get("error_code", 0), f"{where}: {answer}"
+        if code == 0:
+            recorded = decode(api.response, bytes.fromhex(exchange["response_hex"]))
+            assert comparable(dataclasses.asdict(answer)) == comparable(dataclasses.asdict(recorded)), where
     assert asked > 60
