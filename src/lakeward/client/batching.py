@@ -39,10 +39,15 @@ class Batching:
 
     def add(self, to: Destination, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take rows; yields the batches that are full now, oldest rows first."""
-        for piece in self._cut(rows):
+        step = self._step(rows)
+        at = 0
+        while at < rows.num_rows:
             pending = self._pending.get(to)
             if pending is None:
                 pending = self._pending[to] = _Pending()
+            size = step if self._batch_rows is None else min(step, self._batch_rows - pending.rows)
+            piece = rows if not at and size >= rows.num_rows else rows.slice(at, size)
+            at += piece.num_rows
             pending.pieces.append(piece)
             pending.rows += piece.num_rows
             pending.bytes += piece.nbytes
@@ -61,16 +66,8 @@ class Batching:
     def _is_full(self, pending: _Pending) -> bool:
         return pending.bytes >= self._batch_bytes or (self._batch_rows is not None and pending.rows >= self._batch_rows)
 
-    def _cut(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        count = rows.num_rows
-        step = count
-        if rows.nbytes > _OVERSIZE * self._batch_bytes:
-            step = max(1, count * self._batch_bytes // rows.nbytes)
-        if self._batch_rows is not None:
-            step = min(step, self._batch_rows)
-        if step == count:
-            if count:
-                yield rows
-            return
-        for at in range(0, count, step):
-            yield rows.slice(at, step)
+    def _step(self, rows: pa.RecordBatch) -> int:
+        """Rows to take at a time; all of them unless they are far too many."""
+        if rows.nbytes <= _OVERSIZE * self._batch_bytes:
+            return int(rows.num_rows)
+        return max(1, rows.num_rows * self._batch_bytes // rows.nbytes)

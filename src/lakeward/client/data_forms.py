@@ -11,6 +11,8 @@ from lakeward.errors import ErrorCode
 from lakeward.model.schema import Schema
 from lakeward.records.arrow_types import arrow_schema, conform
 
+_ROWS_AT_ONCE = 4096
+
 
 def is_quick(data: Any) -> bool:
     """Whether turning this into batches takes next to no time: it is Arrow already."""
@@ -49,13 +51,21 @@ def _arrow_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch | pa.Table]:
 
 
 def _of_pieces(pieces: Iterable[Any], schema: Schema) -> Iterator[pa.RecordBatch | pa.Table]:
+    """Pieces of any form; single rows are gathered, since a table of one row costs as much as one of a thousand."""
+    rows: list[Mapping[str, Any]] = []
     for piece in pieces:
         if isinstance(piece, Mapping) and not _holds_columns(piece):
-            yield _of_rows([piece], schema)
-        elif isinstance(piece, Mapping | Iterable) or hasattr(piece, "__arrow_c_array__"):
-            yield from _arrow_of(piece, schema)
-        else:
-            raise _not_rows(piece)
+            rows.append(piece)
+            if len(rows) == _ROWS_AT_ONCE:
+                yield _of_rows(rows, schema)
+                rows = []
+            continue
+        if rows:
+            yield _of_rows(rows, schema)
+            rows = []
+        yield from _arrow_of(piece, schema)
+    if rows:
+        yield _of_rows(rows, schema)
 
 
 def _holds_columns(piece: Mapping[Any, Any]) -> bool:

@@ -40,31 +40,36 @@ class DecodeQueue:
         self.buffered_bytes += len(chunk.data)
 
     def advance(self) -> None:
-        """Start decoding as far ahead as is allowed; stops at a batch whose schema is not known yet."""
+        """Start decoding as far ahead as is allowed; what is small, or of a schema not known yet, waits for `take`."""
         loop = asyncio.get_running_loop()
-        while self._chunks and len(self._jobs) < _AHEAD and not self._decoder.unknown_schemas(self._chunks[0]):
-            chunk = self._chunks.popleft()
-            job: asyncio.Future[list[pa.RecordBatch]]
+        while self._chunks and len(self._jobs) < _AHEAD:
+            chunk = self._chunks[0]
             if len(chunk.data) < _DECODE_HERE_BYTES and not self._jobs:
-                job = loop.create_future()
-                job.set_result(self._decoder.decode(chunk))
-            else:
-                job = loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
+                return
+            if self._decoder.unknown_schemas(chunk):
+                return
+            self._chunks.popleft()
+            job = loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
             self._jobs.append((job, len(chunk.data)))
 
     async def take(self) -> list[pa.RecordBatch]:
         """The batches of the oldest chunk; the queue must not be empty."""
         self.advance()
-        while not self._jobs:
-            for schema_id in self._decoder.unknown_schemas(self._chunks[0]):
-                self._decoder.learn(schema_id, await table_schema(self._cluster, self._path, schema_id))
+        if self._jobs:
+            job, size = self._jobs.popleft()
             self.advance()
-        job, size = self._jobs.popleft()
-        self.advance()
-        try:
-            return await job
-        finally:
-            self.buffered_bytes -= size
+            try:
+                return await job
+            finally:
+                self.buffered_bytes -= size
+        chunk = self._chunks.popleft()
+        self.buffered_bytes -= len(chunk.data)
+        for schema_id in self._decoder.unknown_schemas(chunk):
+            self._decoder.learn(schema_id, await table_schema(self._cluster, self._path, schema_id))
+        if len(chunk.data) < _DECODE_HERE_BYTES:
+            return self._decoder.decode(chunk)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -157,7 +157,11 @@ class LogDecoder:
             payload = payload[header.record_count :]
         if not len(plan.wire):
             return None, changes
-        return pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire), changes
+        try:
+            return pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire), changes
+        except (pa.ArrowInvalid, OSError) as wrong:
+            where = f"{self._info.path}, offset {header.base_offset}"
+            raise ErrorCode.CORRUPT_RECORD.error(f"{where}: the rows are damaged: {wrong}") from wrong
 
     def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
         header = span.header

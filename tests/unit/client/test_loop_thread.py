@@ -1,0 +1,60 @@
+"""Blocking code drives coroutines on a thread of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from lakeward.client.loop_thread import LoopThread
+from lakeward.errors import LakewardError
+
+
+async def where() -> str:
+    """The thread this runs on."""
+    return threading.current_thread().name
+
+
+def test_results_and_errors_come_back() -> None:
+    """The caller sees what the coroutine returned or raised."""
+    loop = LoopThread("test-loop")
+    assert loop.run(where()) == "test-loop"
+
+    async def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        loop.run(fail())
+    loop.close()
+
+
+def test_closing_ends_the_thread_and_what_runs_on_it() -> None:
+    """Nothing is left behind, and closing twice is harmless."""
+    loop = LoopThread("test-loop-2")
+    ended = threading.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def start() -> asyncio.Task[None]:
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        return task
+
+    loop.run(start())
+    loop.close()
+    loop.close()
+    assert ended.is_set()
+    assert "test-loop-2" not in [t.name for t in threading.enumerate()]
+
+
+def test_a_closed_loop_says_so() -> None:
+    """Using a closed connection is a clear error."""
+    loop = LoopThread("test-loop-3")
+    loop.close()
+    with pytest.raises(LakewardError, match="closed"):
+        loop.run(where())

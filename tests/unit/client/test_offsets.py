@@ -1,0 +1,129 @@
+"""Buckets and positions as people name them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from fake_cluster import FakeCluster, table_info
+
+from lakeward.client.offsets import TableOffsets, epoch_ms
+from lakeward.client.partitions import Partitions
+from lakeward.client.results import BucketId, Timestamp
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.log import ListOffsetsRequest, ListOffsetsResponse, PbListOffsetsRespForBucket
+from lakeward.protocol.messages.partition import ListPartitionInfosResponse, PbPartitionInfo, PbPartitionSpec
+from lakeward.protocol.messages.shared import PbKeyValue
+
+
+class Server(FakeCluster):
+    """Bucket n has the offset 10·n; keeps what was asked."""
+
+    def __init__(self, *codes: ErrorCode) -> None:
+        super().__init__()
+        self.workers.shutdown()
+        self.codes = list(codes)
+        self.questions: list[ListOffsetsRequest] = []
+
+    async def leader(self, *_: Any) -> Any:
+        """This server leads everything."""
+        return self
+
+    async def request(self, api: Api, message: ListOffsetsRequest) -> ListOffsetsResponse:
+        """Offsets, or an error while there are any."""
+        self.questions.append(message)
+        code = self.codes.pop(0).value if self.codes else None
+        return ListOffsetsResponse(
+            buckets_resp=tuple(
+                PbListOffsetsRespForBucket(bucket_id=b, error_code=code, offset=b * 10) for b in message.bucket_id
+            )
+        )
+
+
+def offsets_on(server: Server, **table: Any) -> TableOffsets:
+    """Questions about the test table."""
+    info = table_info(**table)
+    return TableOffsets(server, info, Partitions(server, info))  # type: ignore[arg-type]
+
+
+def partitioned() -> Server:
+    """A server that knows partitions a and b."""
+    server = Server()
+    server.answers[Api.LIST_PARTITION_INFOS] = ListPartitionInfosResponse(
+        partitions_info=tuple(
+            PbPartitionInfo(
+                partition_id=i,
+                partition_spec=PbPartitionSpec(partition_key_values=(PbKeyValue(key="name", value=name),)),
+            )
+            for i, name in enumerate("ba")
+        )
+    )
+    return server
+
+
+@pytest.mark.parametrize(
+    ("at", "asked"),
+    [
+        ("earliest", (0, None)),
+        ("latest", (1, None)),
+        (Timestamp(1234), (2, 1234)),
+        (dt.datetime(2024, 1, 1, tzinfo=dt.UTC), (2, 1_704_067_200_000)),
+    ],
+)
+async def test_positions(at: Any, asked: tuple[int, int | None]) -> None:
+    """Words and times become the protocol's questions; all buckets of a leader are asked at once."""
+    server = Server()
+    found = await offsets_on(server, buckets=3).of_all(at)
+    assert {place.id: offset for place, offset in found.items()} == {BucketId(None, b): b * 10 for b in range(3)}
+    (question,) = server.questions
+    assert (question.offset_type, question.start_timestamp) == asked
+    assert question.bucket_id == (0, 1, 2)
+
+
+async def test_what_is_no_position_is_refused() -> None:
+    """The message lists what is."""
+    with pytest.raises(LakewardError, match="earliest"):
+        await offsets_on(Server()).of_all("soonest")
+
+
+async def test_a_moved_leader_is_asked_again() -> None:
+    """NOT_LEADER is no error for the user."""
+    server = Server(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    found = await offsets_on(server).of_all("latest")
+    assert list(found.values()) == [0]
+    assert len(server.metadata.forgotten) == 1
+
+
+async def test_other_errors_name_the_bucket() -> None:
+    """A time in the future is the user's to change."""
+    with pytest.raises(LakewardError, match=r"db\.t, bucket 0") as caught:
+        await offsets_on(Server(ErrorCode.INVALID_TIMESTAMP)).of_all(Timestamp(1 << 50))
+    assert caught.value.code is ErrorCode.INVALID_TIMESTAMP
+
+
+async def test_partitions_are_chosen_by_name_or_spec() -> None:
+    """All of them unless some are named."""
+    offsets = offsets_on(partitioned(), partition_by=("name",), buckets=2)
+    assert [p.id for p in await offsets.places()] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert [p.id for p in await offsets.places(["b"], [1])] == [("b", 1)]
+    assert [p.bucket.partition_id for p in await offsets.places([{"name": "a"}], [0])] == [1]
+
+
+async def test_a_partition_that_is_not_there_is_an_error() -> None:
+    """Reading nothing instead would hide a misspelling."""
+    with pytest.raises(LakewardError, match="'c'") as caught:
+        await offsets_on(partitioned(), partition_by=("name",)).places(["c"])
+    assert caught.value.code is ErrorCode.PARTITION_NOT_EXISTS
+
+
+async def test_a_bucket_that_is_not_there_is_an_error() -> None:
+    """The message says which there are."""
+    with pytest.raises(LakewardError, match="0 to 2"):
+        await offsets_on(Server(), buckets=3).places(None, [3])
+
+
+def test_times_are_whole_milliseconds() -> None:
+    """The protocol knows nothing finer."""
+    assert epoch_ms(dt.datetime(1970, 1, 1, 0, 0, 1, 234_567, tzinfo=dt.UTC)) == 1234

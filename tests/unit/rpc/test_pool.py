@@ -1,0 +1,92 @@
+"""One channel per address and purpose, shared, and opened again after it broke."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.rpc.channel import Channel
+from lakeward.rpc.pool import ChannelPool
+
+
+class Opened:
+    """Stands for a channel."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address = (host, port)
+        self.closed = False
+
+    def close(self) -> None:
+        """Close it."""
+        self.closed = True
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
+    """Every channel that was opened, without a network."""
+    made: list[Opened] = []
+
+    async def open_(host: str, port: int, *, connect_timeout_ms: float) -> Opened:
+        await asyncio.sleep(0)
+        if port == 1:
+            raise ErrorCode.NETWORK.error("refused")
+        made.append(Opened(host, port))
+        return made[-1]
+
+    monkeypatch.setattr(Channel, "open", open_)
+    return made
+
+
+async def test_callers_share_one_channel(opened: list[Opened]) -> None:
+    """However many ask at once, there is one connection to an address."""
+    pool = ChannelPool()
+    found = await asyncio.gather(*(pool.channel("a", 9) for _ in range(5)))
+    assert len(opened) == 1
+    assert all(c is found[0] for c in found)
+    assert pool.ready("a", 9) is found[0]
+
+
+async def test_each_purpose_has_its_own_channel(opened: list[Opened]) -> None:
+    """Bulk reads never stand before small requests."""
+    pool = ChannelPool()
+    assert await pool.channel("a", 9) is not await pool.channel("a", 9, "scan")
+
+
+async def test_a_broken_channel_is_replaced(opened: list[Opened]) -> None:
+    """The next caller gets a fresh connection."""
+    pool = ChannelPool()
+    first = await pool.channel("a", 9)
+    first.close()
+    assert pool.ready("a", 9) is None
+    assert await pool.channel("a", 9) is not first
+
+
+async def test_a_failed_attempt_is_told_to_all_and_tried_again_later(opened: list[Opened]) -> None:
+    """Failing to connect leaves nothing behind."""
+    pool = ChannelPool()
+    for _ in range(2):
+        wrong = await asyncio.gather(pool.channel("a", 1), pool.channel("a", 1), return_exceptions=True)
+        assert [type(w) for w in wrong] == [ErrorCode.NETWORK.kind] * 2
+
+
+async def test_one_caller_giving_up_does_not_fail_the_others(opened: list[Opened]) -> None:
+    """Connecting is shared work."""
+    pool = ChannelPool()
+    first = asyncio.ensure_future(pool.channel("a", 9))
+    second = asyncio.ensure_future(pool.channel("a", 9))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second is opened[0]
+
+
+async def test_closing_closes_every_channel(opened: list[Opened]) -> None:
+    """After close nothing is open and nothing can be opened."""
+    pool = ChannelPool()
+    await pool.channel("a", 9)
+    await pool.channel("b", 9)
+    await pool.close()
+    assert all(c.closed for c in opened)
+    with pytest.raises(LakewardError, match="closed"):
+        await pool.channel("a", 9)
