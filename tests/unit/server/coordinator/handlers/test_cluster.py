@@ -1,0 +1,119 @@
+"""Cluster options, and the security there is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from coordinator_world import World
+
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages import acl, auth
+from lakeward.protocol.messages import cluster as messages
+from lakeward.protocol.messages.shared import PbAlterConfig
+
+AUTHENTICATE, SECURITY_DISABLED, CONFIG = 46, 47, 64
+SET, DELETE, APPEND, SUBTRACT = range(4)
+
+
+def alter(*changes: tuple[str, str | None, int]) -> messages.AlterClusterConfigsRequest:
+    """A request to change cluster options."""
+    return messages.AlterClusterConfigsRequest(
+        alter_configs=tuple(PbAlterConfig(config_key=k, config_value=v, op_type=op) for k, v, op in changes)
+    )
+
+
+def described(world: World) -> dict[str, tuple[str | None, str]]:
+    """Every option a client is told of."""
+    answer = world.ask(Api.DESCRIBE_CLUSTER_CONFIGS, messages.DescribeClusterConfigsRequest())
+    return {c.config_key: (c.config_value, c.config_source) for c in answer.configs}
+
+
+def test_what_was_set_is_described_with_its_source() -> None:
+    """Defaults are not told; a change while running hides the setting of the start."""
+    world = World(default_bucket_number="3", kv_snapshot_interval="1 min")
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("kv.snapshot.interval", "2 min", SET)))
+    assert described(world) == {
+        "default.bucket.number": ("3", "INITIAL_SERVER_CONFIG"),
+        "kv.snapshot.interval": ("2 min", "DYNAMIC_SERVER_CONFIG"),
+    }
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("kv.snapshot.interval", None, DELETE)))
+    assert described(world)["kv.snapshot.interval"] == ("1 min", "INITIAL_SERVER_CONFIG")
+
+
+def test_changes_outlive_the_server(world: World) -> None:
+    """They are kept in the metadata store."""
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("datalake.format", "iceberg", SET)))
+    again = World(store=world.store)
+    assert described(again) == {"datalake.format": ("iceberg", "DYNAMIC_SERVER_CONFIG")}
+    assert again.create().descriptor.properties["table.datalake.format"] == "iceberg"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("log.segment.file-size", "1mb", SET),
+        ("data.dir", None, DELETE),
+        ("no.such.option", "1", SET),
+        ("kv.snapshot.interval", "soon", SET),
+        ("kv.snapshot.interval", None, SET),
+        ("kv.snapshot.interval", "1 min", APPEND),
+        ("kv.snapshot.interval", "1 min", 9),
+        ("datalake.format", "delta", SET),
+        ("datalake.catalog", "x", APPEND),
+        ("security.sasl.plain.credentials", "a:1,a:2", SET),
+        ("security.sasl.plain.credentials", "nopassword", APPEND),
+    ],
+)
+def test_a_change_that_cannot_be_made_undoes_all(world: World, change: Any) -> None:
+    """All or nothing."""
+    request = alter(("datalake.warehouse", "x", SET), change)
+    assert world.refusal(Api.ALTER_CLUSTER_CONFIGS, request).code.value == CONFIG
+    assert described(world) == {}
+
+
+def test_no_change_is_fine(world: World) -> None:
+    """An empty list is a success."""
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter())
+
+
+def test_lists_and_maps_grow_and_shrink(world: World) -> None:
+    """Appending replaces what is there under the same key; subtracting takes keys."""
+    directories = "remote.data.dirs"
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter((directories, "a,b", SET), (directories, "c", APPEND)))
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter((directories, "a", SUBTRACT)))
+    assert described(world)[directories][0] == "b,c"
+    users = "security.sasl.plain.credentials"
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter((users, "a:1", SET), (users, "b:2", APPEND), (users, "a", SUBTRACT)))
+    assert world.coordinator.config.current.texts[users] == "b:2"
+
+
+def test_secrets_are_not_told() -> None:
+    """Users are, passwords and keys are not."""
+    world = World()
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("security.sasl.plain.credentials", "alice:pw", SET)))
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("datalake.s3.secret-key", "hush", SET)))
+    told = str(described(world))
+    assert "alice" in told
+    assert "pw" not in told
+    assert "hush" not in told
+
+
+def test_there_are_no_grants(world: World) -> None:
+    """Without an authorizer all calls about grants say so."""
+    any_ = acl.PbAclFilter(resource_type=1, operation_type=1, permission_type=1)
+    for api, request in (
+        (Api.LIST_ACLS, acl.ListAclsRequest(acl_filter=any_)),
+        (Api.CREATE_ACLS, acl.CreateAclsRequest()),
+        (Api.DROP_ACLS, acl.DropAclsRequest(acl_filter=(any_,))),
+    ):
+        assert world.refusal(api, request).code.value == SECURITY_DISABLED
+
+
+def test_a_plain_listener_takes_no_credentials(world: World) -> None:
+    """PLAINTEXT in any case is fine; anything else is told to connect without."""
+    world.ask(Api.AUTHENTICATE, auth.AuthenticateRequest(protocol="plaintext", token=b""))
+    sasl = auth.AuthenticateRequest(protocol="PLAIN", token=b"\0alice\0secret")
+    refused = world.refusal(Api.AUTHENTICATE, sasl)
+    assert refused.code.value == AUTHENTICATE
+    assert "secret" not in refused.message

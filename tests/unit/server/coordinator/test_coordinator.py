@@ -1,0 +1,53 @@
+"""The coordinator as a whole."""
+
+from __future__ import annotations
+
+from coordinator_world import World
+
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages import database as messages
+from lakeward.server.coordinator.service import handlers
+
+ELSEWHERE = {
+    Api.API_VERSIONS,
+    Api.PRODUCE_LOG,
+    Api.FETCH_LOG,
+    Api.PUT_KV,
+    Api.LOOKUP,
+    Api.PREFIX_LOOKUP,
+    Api.LIST_OFFSETS,
+    Api.LIMIT_SCAN,
+    Api.SCAN_KV,
+    Api.GET_TABLE_STATS,
+}
+LATER = {
+    Api.COMMIT_LAKE_TABLE_SNAPSHOT,
+    Api.PREPARE_LAKE_TABLE_SNAPSHOT,
+    Api.LAKE_TIERING_HEARTBEAT,
+    Api.ADD_SERVER_TAG,
+    Api.REMOVE_SERVER_TAG,
+    Api.REBALANCE,
+    Api.LIST_REBALANCE_PROGRESS,
+    Api.CANCEL_REBALANCE,
+}
+
+
+def test_every_control_api_has_a_handler(world: World) -> None:
+    """But for the data path, which is the tablet's, and what comes with later issues."""
+    assert set(handlers(world.coordinator)) == set(Api) - ELSEWHERE - LATER
+
+
+def test_the_default_database_is_made_only_where_there_is_none(world: World) -> None:
+    """A server that has databases keeps the ones it has."""
+    world.ask(Api.CREATE_DATABASE, messages.CreateDatabaseRequest(database_name="db", ignore_if_exists=False))
+    again = World(store=world.store)
+    assert [d.name for d in again.catalog.databases()] == ["db", "fluss"]
+
+
+def test_partitions_missed_while_the_server_was_down_are_made_at_its_start(world: World) -> None:
+    """The first tick does not wait for the interval."""
+    world.create(partitions=["dt"], properties={"table.auto-partition.enabled": "true"})
+    world.clock.advance(30 * 86_400_000)
+    again = World(store=world.store, clock=world.clock)
+    again.coordinator.tick()
+    assert again.partitions() == ["20241211", "20241212"]
