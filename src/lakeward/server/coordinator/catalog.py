@@ -50,7 +50,9 @@ class Catalog:
         for table in self._store.tables():
             self._remember_table(_Entry(stored.table_of(table), {}))
         for schema in self._store.schemas():
-            self._entries[schema.table_id].schemas[schema.schema_id] = stored.schema_of(schema)
+            entry = self._entries[schema.table_id]
+            latest = schema.schema_id == entry.info.schema_id  # came with the table already; parsing costs
+            entry.schemas[schema.schema_id] = entry.info.schema if latest else stored.schema_of(schema)
         for partition in self._store.partitions():
             self._remember_partition(stored.partition_of(partition))
 
