@@ -2,4 +2,5 @@
 
 clock     Clock: the system's, or one moved by hand
 entropy   ids and randomness, from the system or from a seed
+metrics   counters and gauges, as text for Prometheus
 """
