@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from coordinator_world import World
+
+from coordinator.coordinator_world import World
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from coordinator_world import World
+
+from coordinator.coordinator_world import World
 
 
 def test_a_log_table_gets_a_factor_and_buckets() -> None:
