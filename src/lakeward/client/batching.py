@@ -70,4 +70,4 @@ class Batching:
         """Rows to take at a time; all of them unless they are far too many."""
         if rows.nbytes <= _OVERSIZE * self._batch_bytes:
             return int(rows.num_rows)
-        return max(1, rows.num_rows * self._batch_bytes // rows.nbytes)
+        return max(1, int(rows.num_rows * self._batch_bytes // rows.nbytes))
