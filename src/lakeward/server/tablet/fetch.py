@@ -50,6 +50,7 @@ class _Answer(NamedTuple):
     tables: tuple[PbFetchLogRespForTable, ...]
     bytes: int
     has_failed: bool
+    buckets_missing: int
 
 
 class Fetches:
@@ -78,7 +79,7 @@ class Fetches:
             return FetchLogResponse(tables_resp=answer.tables)
         if self._is_behind(request, exchange.connection):
             wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
-        parked = _ParkedFetch(self, request, exchange)
+        parked = _ParkedFetch(self, request, exchange, answer.buckets_missing)
         exchange.connection.state[_PARKED] = self._parked(exchange.connection) + 1
         self._waiters.park(parked, wait_ms / 1000)
         return None
@@ -101,6 +102,7 @@ class Fetches:
         budget = request.max_bytes
         total = 0
         has_failed = False
+        buckets_missing = 0
         tables = []
         for asked in request.tables_req:
             buckets = []
@@ -110,12 +112,14 @@ class Fetches:
                     response, size = self._read_bucket(asked, one, bucket, budget, total == 0, connection)
                 except LakewardError as wrong:
                     response, size = _failed(one, wrong), 0
-                    has_failed |= wrong.code not in _QUIET_ERRORS
+                    is_missing = wrong.code in _QUIET_ERRORS
+                    buckets_missing += is_missing
+                    has_failed |= not is_missing
                 buckets.append(response)
                 total += size
                 budget -= size
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
-        return _Answer(tuple(tables), total, has_failed)
+        return _Answer(tuple(tables), total, has_failed, buckets_missing)
 
     def _read_bucket(
         self,
@@ -233,10 +237,11 @@ def _failed(one: PbFetchLogReqForBucket, wrong: LakewardError) -> PbFetchLogResp
 class _ParkedFetch:
     """A fetch that found too little."""
 
-    def __init__(self, fetches: Fetches, request: FetchLogRequest, exchange: Exchange) -> None:
+    def __init__(self, fetches: Fetches, request: FetchLogRequest, exchange: Exchange, buckets_missing: int) -> None:
         self._fetches = fetches
         self._request = request
         self._exchange = exchange
+        self._buckets_missing = buckets_missing
         self.buckets = tuple(
             TableBucket(table.table_id, one.partition_id, one.bucket_id)
             for table in request.tables_req
@@ -244,14 +249,15 @@ class _ParkedFetch:
         )
 
     def try_complete(self, *, time_is_up: bool) -> bool:
-        """Answer when there is enough, or when time is up."""
+        """Answer when there is enough, when a bucket has gone, or when time is up."""
         connection = self._exchange.connection
         if connection.is_closing:
             return True
         if connection.writes_paused and not time_is_up:
             return False  # it would only pile up; the timer will come
         answer = self._fetches._read(self._request, connection)
-        if answer.bytes < (self._request.min_bytes or 0) and not answer.has_failed and not time_is_up:
+        has_lost = answer.has_failed or answer.buckets_missing > self._buckets_missing
+        if answer.bytes < (self._request.min_bytes or 0) and not has_lost and not time_is_up:
             return False
         connection.state[_PARKED] = Fetches._parked(connection) - 1
         self._exchange.reply(FetchLogResponse(tables_resp=answer.tables))
