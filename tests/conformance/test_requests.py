@@ -24,7 +24,6 @@ def test_versions_come_first_and_name_the_apis(cluster: WireCluster) -> None:
     assert len(listed) == len(answer.api_versions)
     for api in (Api.GET_METADATA, Api.PRODUCE_LOG, Api.FETCH_LOG, Api.LIST_OFFSETS, Api.INIT_WRITER, Api.LIMIT_SCAN):
         assert listed[api.value] == (0, 0)
-    assert listed.get(Api.PUT_KV.value, (0, 2)) == (0, 2)
 
 
 @pytest.mark.parametrize("key", [0, 1, 999, 1065, 2000, 32767, -1])

@@ -84,11 +84,15 @@ class WireTable:
     @classmethod
     def find(cls, cluster: WireCluster, path: PbTablePath) -> WireTable:
         """A table that exists."""
-        while True:
-            (table,) = cluster.tablet.call(Api.GET_METADATA, MetadataRequest(table_path=(path,))).table_metadata
-            if all(bucket.leader_id is not None for bucket in table.bucket_metadata):
-                return cls(cluster, path, table.table_id)
-            time.sleep(0.05)  # a cluster of several processes elects leaders a moment later
+        (table,) = cluster.tablet.call(Api.GET_METADATA, MetadataRequest(table_path=(path,))).table_metadata
+        found = cls(cluster, path, table.table_id)
+        buckets = tuple(bucket.bucket_id for bucket in table.bucket_metadata)
+        question = ListOffsetsRequest(
+            follower_server_id=-1, offset_type=LATEST, table_id=table.table_id, bucket_id=buckets
+        )
+        while any(b.error_code for b in cluster.tablet.call(Api.LIST_OFFSETS, question).buckets_resp):
+            time.sleep(0.05)  # a cluster of several processes hands out its buckets a moment later
+        return found
 
     def drop(self) -> None:
         """Drop it."""
