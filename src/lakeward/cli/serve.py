@@ -48,7 +48,7 @@ def _options(config: Path | None, data_dir: Path | None, port: int | None, pairs
     from lakeward.errors import ErrorCode
     from lakeward.options.server_options import ServerOptions
 
-    settings = {}
+    settings: dict[str, object] = {}
     if config is not None:
         import yaml
 

@@ -89,8 +89,8 @@ def read_header(data: bytes | bytearray | memoryview, position: int = 0) -> Batc
         return BatchHeader(*_V0.unpack_from(data, position))
     if magic == 1:
         return BatchHeader(*_V1.unpack_from(data, position))
-    offset, length, magic, time_ms, epoch, *rest = _V2.unpack_from(data, position)
-    return BatchHeader(offset, length, magic, time_ms, *rest, epoch)
+    values = _V2.unpack_from(data, position)
+    return BatchHeader._make((*values[:4], *values[5:], values[4]))
 
 
 def write_header(header: BatchHeader) -> bytes:

@@ -41,7 +41,7 @@ class Layout:
 
     def offset(self, name: str) -> int:
         """Where a field starts."""
-        before = []
+        before: list[str] = []
         for f in self.fields:
             if f.name == name:
                 return struct.calcsize("<" + "".join(before))

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from lakeward.model.table import TableInfo
@@ -69,7 +70,7 @@ class Node:
         self._tablets = Tablets(catalog, self._directory, self._files, self._later, self._log_settings)
         catalog.subscribe(self._on_event)
         for leftover in self._directory.dropped():
-            self._later(lambda gone=leftover: self._directory.remove(gone))
+            self._later(partial(self._directory.remove, leftover))
         now_ms = self._clock.now_ms
         appends = Appends(
             catalog,
