@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lakeward.model.values import Timestamp
 
@@ -15,15 +16,32 @@ _MS_PER_DAY = 86_400_000
 _FLOAT = struct.Struct("<f")
 
 
+class Digits(NamedTuple):
+    """A number as sign, significant digits and the power of ten of the first one."""
+
+    sign: str
+    digits: str
+    power: int
+
+
 def double_text(value: float) -> str:
     """A DOUBLE as Double.toString prints it."""
-    return _number_text(value, lambda text: float(text) == value)
+    return _odd_text(value) or _number_text(double_digits(value, least=2))
 
 
 def float_text(value: float) -> str:
     """A FLOAT as Float.toString prints it."""
+    return _odd_text(value) or _number_text(float_digits(value, least=2))
+
+
+def double_digits(value: float, least: int) -> Digits:
+    """The fewest digits, but at least some, that read back as the same DOUBLE."""
+    return _shortest(value, lambda text: float(text) == value, least)
+
+
+def float_digits(value: float, least: int) -> Digits:
+    """The fewest digits, but at least some, that read back as the same FLOAT."""
     bits = _FLOAT.pack(value)
-    (value,) = _FLOAT.unpack(bits)
 
     def comes_back(text: str) -> bool:
         try:
@@ -31,27 +49,40 @@ def float_text(value: float) -> str:
         except OverflowError:  # rounded up past the largest FLOAT
             return False
 
-    return _number_text(value, comes_back)
+    return _shortest(_FLOAT.unpack(bits)[0], comes_back, least)
 
 
-def _number_text(value: float, comes_back: Callable[[str], bool]) -> str:
+def _shortest(value: float, comes_back: Callable[[str], bool], least: int) -> Digits:
+    scientific = next(text for more in range(least - 1, 18) if comes_back(text := f"{value:.{more}e}"))
+    mantissa, _, exponent = scientific.partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    digits = mantissa.lstrip("-").replace(".", "").rstrip("0")
+    return Digits(sign, digits or "0", int(exponent))
+
+
+def _odd_text(value: float) -> str | None:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    if value == 0:
-        return "-0.0" if math.copysign(1, value) < 0 else "0.0"
-    # Java looks for the shortest decimal of at least two digits that reads back as the same number.
-    scientific = next(text for digits in range(1, 18) if comes_back(text := f"{value:.{digits}e}"))
-    mantissa, _, exponent = scientific.partition("e")
-    sign = "-" if mantissa.startswith("-") else ""
-    digits = mantissa.lstrip("-").replace(".", "").rstrip("0")
-    power = int(exponent)
+    return None
+
+
+def _number_text(number: Digits) -> str:
+    sign, digits, power = number
     if -3 <= power < 7:
-        padded = "0" * -power + digits if power < 0 else digits.ljust(power + 1, "0")
-        point = max(power, 0) + 1
-        return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
+        whole, fraction = positional(number)
+        return f"{sign}{whole}.{fraction or '0'}"
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
+
+
+def positional(number: Digits) -> tuple[str, str]:
+    """The digits before and after the point; those after may be none."""
+    _, digits, power = number
+    if power < 0:
+        return "0", "0" * (-power - 1) + digits
+    padded = digits.ljust(power + 1, "0")
+    return padded[: power + 1], padded[power + 1 :]
 
 
 def date_text(epoch_day: int) -> str:

@@ -80,12 +80,18 @@ def name_of_spec(keys: Sequence[str], spec: Mapping[str, str], table: object, *,
     return name_of_values(values)
 
 
-def value_text(type_: DataType, value: Any) -> str:
-    """A partition key's value, one of `model.values`, as text for a name."""
+def value_text(type_: DataType, value: Any, *, follow_pyfluss: bool = False) -> str:
+    """A partition key's value, one of `model.values`, as text for a name.
+
+    Java and pyfluss name numbers with a fraction and timestamps below the second differently, and neither finds the
+    other's partitions; the default is Java's way.
+    """
     if value is None:
         raise ErrorCode.PARTITION_SPEC_INVALID.error("The value of a partition key must not be NULL.")
     if type_.root not in PARTITION_KEY_TYPES:
         raise ErrorCode.PARTITION_SPEC_INVALID.error(f"A column of type {type_} cannot be a partition key.")
+    if follow_pyfluss and type_.root in _PYFLUSS_TEXTS:
+        return _PYFLUSS_TEXTS[type_.root](value)
     return _TEXTS.get(type_.root, str)(value)
 
 
@@ -96,18 +102,33 @@ def _time_text(ms_of_day: int) -> str:
 
 def _timestamp_text(timestamp: Timestamp) -> str:
     """A whole second ends in an underscore; that is how Apache Fluss names it."""
-    day, hour, minute, second, nanos = java_text.split(timestamp)
-    fraction = f"{nanos:09d}".rstrip("0")
-    return f"{java_text.date_text(day)}-{hour:02d}-{minute:02d}-{second:02d}_{fraction}"
+    return _second_text(timestamp) + f"{java_text.split(timestamp)[-1]:09d}".rstrip("0")
 
 
-def _number_text(number_text: Callable[[float], str]) -> Callable[[float], str]:
+def _pyfluss_timestamp_text(timestamp: Timestamp) -> str:
+    """No, three or nine digits of a second."""
+    nanos = java_text.split(timestamp)[-1]
+    digits = 9 if timestamp.nano_of_ms else 3 if nanos else 0
+    return _second_text(timestamp) + f"{nanos:09d}"[:digits]
+
+
+def _second_text(timestamp: Timestamp) -> str:
+    day, hour, minute, second, _ = java_text.split(timestamp)
+    return f"{java_text.date_text(day)}-{hour:02d}-{minute:02d}-{second:02d}_"
+
+
+def _number_text(finite_text: Callable[[float], str]) -> Callable[[float], str]:
     def text(value: float) -> str:
-        if math.isinf(value):
-            return "Inf" if value > 0 else "-Inf"
-        return number_text(value).replace(".", "_")
+        if math.isfinite(value):
+            return finite_text(value).replace(".", "_")
+        return "NaN" if math.isnan(value) else "Inf" if value > 0 else "-Inf"
 
     return text
+
+
+def _positional(number: java_text.Digits) -> str:
+    whole, fraction = java_text.positional(number)
+    return f"{number.sign}{whole}.{fraction}" if fraction else f"{number.sign}{whole}"
 
 
 _TEXTS: dict[TypeRoot, Callable[[Any], str]] = {
@@ -120,4 +141,11 @@ _TEXTS: dict[TypeRoot, Callable[[Any], str]] = {
     TypeRoot.DOUBLE: _number_text(java_text.double_text),
     TypeRoot.TIMESTAMP: _timestamp_text,
     TypeRoot.TIMESTAMP_LTZ: _timestamp_text,
+}
+
+_PYFLUSS_TEXTS: dict[TypeRoot, Callable[[Any], str]] = {
+    TypeRoot.FLOAT: _number_text(lambda v: _positional(java_text.float_digits(v, least=1))),
+    TypeRoot.DOUBLE: _number_text(lambda v: _positional(java_text.double_digits(v, least=1))),
+    TypeRoot.TIMESTAMP: _pyfluss_timestamp_text,
+    TypeRoot.TIMESTAMP_LTZ: _pyfluss_timestamp_text,
 }

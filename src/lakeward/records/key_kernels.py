@@ -17,7 +17,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _compiled(function: _Function) -> _Function:
-    return cast("_Function", njit(cache=True, nogil=True)(function))
+    try:
+        return cast("_Function", njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no directory to keep compiled code in: a read-only installation without a home
+        return cast("_Function", njit(nogil=True)(function))
 
 
 _MASK = np.uint64(0xFFFFFFFF)

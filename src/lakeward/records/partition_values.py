@@ -17,10 +17,14 @@ from lakeward.records.arrow_types import arrow_type
 
 
 def partition_names(
-    rows: pa.RecordBatch | pa.Table, keys: Sequence[str], types: Sequence[DataType]
+    rows: pa.RecordBatch | pa.Table,
+    keys: Sequence[str],
+    types: Sequence[DataType],
+    *,
+    follow_pyfluss: bool = False,
 ) -> tuple[NDArray[np.int32], list[str]]:
     """For each row the index of its partition's name, and the distinct names in order of appearance."""
-    encoded = [_encode(rows.column(key), key, type_) for key, type_ in zip(keys, types, strict=True)]
+    encoded = [_encode(rows.column(key), key, type_, follow_pyfluss) for key, type_ in zip(keys, types, strict=True)]
     codes, first_texts = encoded[0]
     names: list[tuple[str, ...]] = [(text,) for text in first_texts]
     for own_codes, own_texts in encoded[1:]:
@@ -28,7 +32,9 @@ def partition_names(
     return codes.astype(np.int32), [name_of_values(values) for values in names]
 
 
-def _encode(column: pa.Array | pa.ChunkedArray, key: str, type_: DataType) -> tuple[NDArray[np.int64], list[str]]:
+def _encode(
+    column: pa.Array | pa.ChunkedArray, key: str, type_: DataType, follow_pyfluss: bool
+) -> tuple[NDArray[np.int64], list[str]]:
     if column.null_count:
         raise ErrorCode.PARTITION_SPEC_INVALID.error(
             f"Partition key '{key}' has {column.null_count} NULL in the data; its value must not be NULL."
@@ -37,7 +43,7 @@ def _encode(column: pa.Array | pa.ChunkedArray, key: str, type_: DataType) -> tu
         column = column.cast(arrow_type(type_))
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = pc.dictionary_encode(array)
-    texts = [value_text(type_, v) for v in values_of(encoded.dictionary, type_)]
+    texts = [value_text(type_, v, follow_pyfluss=follow_pyfluss) for v in values_of(encoded.dictionary, type_)]
     check_values(texts, creating=False)
     return encoded.indices.to_numpy().astype(np.int64), texts
 

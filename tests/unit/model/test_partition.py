@@ -65,6 +65,29 @@ def test_texts_of_values(type_, value, text) -> None:
     assert partition.value_text(type_, value) == text
 
 
+@pytest.mark.parametrize(
+    ("type_", "value", "java", "pyfluss"),
+    [
+        (FLOAT(), 1.5, "1_5", "1_5"),
+        (FLOAT(), 1e10, "1_0E10", "10000000000"),
+        (FLOAT(), 1e-5, "1_0E-5", "0_00001"),
+        (FLOAT(), -0.0, "-0_0", "-0"),
+        (DOUBLE(), 9999999.0, "9999999_0", "9999999"),
+        (DOUBLE(), -123456.789, "-123456_789", "-123456_789"),
+        (DOUBLE(), 1e20, "1_0E20", "100000000000000000000"),
+        (DOUBLE(), float("-inf"), "-Inf", "-Inf"),
+        (TIMESTAMP(3), Timestamp(0), "1970-01-01-00-00-00_", "1970-01-01-00-00-00_"),
+        (TIMESTAMP(3), Timestamp(700), "1970-01-01-00-00-00_7", "1970-01-01-00-00-00_700"),
+        (TIMESTAMP(6), Timestamp(789, 123000), "1970-01-01-00-00-00_789123", "1970-01-01-00-00-00_789123000"),
+        (INT(), 5, "5", "5"),
+    ],
+)
+def test_java_and_pyfluss_disagree(type_, value, java, pyfluss) -> None:
+    """Both ways of naming are here; pyfluss finds only its own."""
+    assert partition.value_text(type_, value) == java
+    assert partition.value_text(type_, value, follow_pyfluss=True) == pyfluss
+
+
 @pytest.mark.parametrize(("type_", "value"), [(INT(), None), (DECIMAL(5, 2), 1), (ARRAY(INT()), (1,))])
 def test_values_without_a_text(type_, value) -> None:
     """NULL, decimals and nested values name no partition."""
