@@ -51,6 +51,7 @@ _FAMILIES = {
     "netty": (
         "client.allocator.heap-buffer-first",
         "client.num-network-threads",
+        "server.max-queued-requests",
         "server.max-queued-historical-requests",
         "server.num-network-threads",
         "server.num-worker-threads",

@@ -73,13 +73,10 @@ MAX_IDLE_TIME = _row(
     "netty.connection.max-idle-time", DURATION, 10 * _MINUTE_MS, "Silence after which a connection is closed."
 )
 MAX_CONNECTIONS = _row("netty.server.max-connections", COUNT, 10_000, "Connections held at once (Lakeward).")
-MAX_QUEUED_REQUESTS = _row(
-    "netty.server.max-queued-requests", COUNT, 500, "Requests under way at which reading from sockets pauses."
-)
 MAX_PENDING_RESPONSE_SIZE = _row(
     "netty.server.max-pending-response-size",
     SIZE,
-    64 * _MB,
+    4 * _MB,
     "Unread answers at which a connection's requests wait (Lakeward).",
 )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import mmap
 import socket
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
 from lakeward.protocol.codec import Parts
@@ -23,11 +23,11 @@ from lakeward.protocol.frames import (
     frame_length,
 )
 from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.listener import Listener
 
 _SMALL_BUFFER_BYTES = 64 * 1024
 #: After a large frame the next one is probably large too: read only its head into the small buffer, to copy little.
 _PEEK_BYTES = 4096
-_WRITE_HIGH_WATER_BYTES = 4 << 20
 _HTTP_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI")
 _HTTP_REQUEST_BYTES_MAX = 16 * 1024
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
@@ -49,15 +49,28 @@ class Receiver(Protocol):
         """A client has gone."""
 
 
+class ConnectionLimits(NamedTuple):
+    """How much of a connection the server holds in memory."""
+
+    frame_bytes: int
+    unread_answer_bytes: int
+
+
 class ServerConnection(asyncio.BufferedProtocol):
     """A connection; `state` is a place where the server's parts may keep what they know of this client."""
 
     def __init__(
-        self, receiver: Receiver, pool: BufferPool, frame_bytes_max: int, clock: asyncio.AbstractEventLoop
+        self,
+        receiver: Receiver,
+        listener: Listener,
+        pool: BufferPool,
+        limits: ConnectionLimits,
+        clock: asyncio.AbstractEventLoop,
     ) -> None:
         self._receiver = receiver
+        self._listener = listener
         self._pool = pool
-        self._frame_bytes_max = frame_bytes_max
+        self._limits = limits
         self._clock = clock
         self._small = bytearray(_SMALL_BUFFER_BYTES)
         self._large: mmap.mmap | None = None
@@ -77,20 +90,20 @@ class ServerConnection(asyncio.BufferedProtocol):
         self.active_at = clock.time()
         self.state: dict[str, object] = {}
         self.peer = "?"
-        self.local: tuple[str, int] = ("", 0)
+        self.told_address: tuple[str, int] = ("", 0)
 
     # -- life
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=_WRITE_HIGH_WATER_BYTES)
+        self._transport.set_write_buffer_limits(high=self._limits.unread_answer_bytes)
         self._socket = transport.get_extra_info("socket")
         assert self._socket is not None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = transport.get_extra_info("peername")
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
-        self.local = transport.get_extra_info("sockname")[:2]
+        self.told_address = self._listener.told(transport.get_extra_info("sockname")[0])
         self._receiver.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -159,7 +172,7 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._make_room(LENGTH_BYTES + REQUEST_HEADER_BYTES)
             return False
         head = self._view[self._start : self._start + LENGTH_BYTES]
-        size = LENGTH_BYTES + frame_length(head, self._frame_bytes_max, REQUEST_HEADER_BYTES)
+        size = LENGTH_BYTES + frame_length(head, self._limits.frame_bytes, REQUEST_HEADER_BYTES)
         if here < size:
             self._make_room(size)
             self._frame_end = self._start + size

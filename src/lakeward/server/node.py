@@ -17,7 +17,8 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.frames import RequestHeader
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.dispatch import Dispatcher, Exchange, Handler
-from lakeward.rpc.server_connection import ServerConnection
+from lakeward.rpc.listener import Listener
+from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.metrics import Metrics
 from lakeward.server import http
@@ -59,7 +60,7 @@ class Node:
         self._connections: set[ServerConnection] = set()
         self._pool = BufferPool()
         self._metrics = Metrics()
-        self._servers: list[asyncio.Server] = []
+        self._listeners: list[Listener] = []
 
     async def start(self) -> list[tuple[str, int]]:
         """Open the port; returns the addresses the server listens on."""
@@ -92,20 +93,24 @@ class Node:
         return await self._listen()
 
     async def _listen(self) -> list[tuple[str, int]]:
-        addresses = []
+        advertised = self.options.advertised_listeners()
         for endpoint in self.options.get(rows.BIND_LISTENERS):
-            server = await self._loop.create_server(self._connection, endpoint.host, endpoint.port, backlog=1024)
-            self._servers.append(server)
-            addresses.append((endpoint.host, server.sockets[0].getsockname()[1]))
-        return addresses
+            listener = Listener(endpoint, advertised[endpoint.name])
+            self._listeners.append(listener)
+            await listener.open(self._connection)
+        return [listener.told("localhost") for listener in self._listeners]
 
-    def _connection(self) -> ServerConnection:
-        return ServerConnection(self, self._pool, self.options.get(rows.MAX_REQUEST_SIZE), self._loop)
+    def _connection(self, listener: Listener) -> ServerConnection:
+        limits = ConnectionLimits(
+            frame_bytes=self.options.get(rows.MAX_REQUEST_SIZE),
+            unread_answer_bytes=self.options.get(rows.MAX_PENDING_RESPONSE_SIZE),
+        )
+        return ServerConnection(self, listener, self._pool, limits, self._loop)
 
     async def stop(self) -> None:
         """Take no more requests, answer the ones under way, sync everything."""
-        for server in self._servers:
-            server.close()
+        for listener in self._listeners:
+            listener.close()
         self._waiters.release_all()
         await self._housekeeping.stop()
         for connection in list(self._connections):
@@ -145,14 +150,9 @@ class Node:
         self._connections.discard(connection)
 
     def _adapted(self, handler: Callable[[Any, Caller], Any]) -> Handler:
-        advertised = self.options.advertised_listeners()
-        endpoint = next(iter(advertised.values()))
-
         def handle(request: Any, exchange: Exchange) -> Any:
-            # A server bound to port 0 learns its port from the socket; so does one that listens on every address.
-            host, port = exchange.connection.local
-            told_host = host if endpoint.host in {"0.0.0.0", "::"} else endpoint.host  # noqa: S104 - a comparison
-            return handler(request, Caller(exchange.version, told_host, endpoint.port or port))
+            host, port = exchange.connection.told_address
+            return handler(request, Caller(exchange.version, host, port))
 
         return handle
 

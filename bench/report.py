@@ -1,0 +1,51 @@
+"""The table: what was promised, what was measured, the bad figures too."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One promise. `ratio` is judged against `limit`; None where the peer was not there to compare with."""
+
+    work: str
+    ours: str
+    theirs: str
+    promise: str
+    ratio: float | None
+    limit: float
+    at_least: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """Whether the promise was kept in this run."""
+        if self.ratio is None:
+            return "not compared"
+        kept = self.ratio >= self.limit if self.at_least else self.ratio <= self.limit
+        return f"{self.ratio:.2f} {'✓' if kept else '✗'}"
+
+
+def markdown(lines: list[Line], date: str, rounds: int, notes: list[str]) -> str:
+    """The page."""
+    memory_gb = psutil.virtual_memory().total / 2**30
+    head = [
+        "# Benchmarks",
+        "",
+        (
+            f"`make bench`, {date}, {psutil.cpu_count()} cores, {memory_gb:.0f} GB, Python {platform.python_version()}. "
+            f"Client and server share the machine. A figure is the median of {rounds} rounds, both servers in each round, "
+            "in turn. Compare within the table; absolute figures move by ±30 % from run to run."
+        ),
+        "",
+        "| work | Lakeward | Apache Fluss | promised | measured |",
+        "|---|---|---|---|---|",
+    ]
+    body = [f"| {x.work} | {x.ours} | {x.theirs} | {x.promise} | {x.verdict} |" for x in lines]
+    return "\n".join([*head, *body, "", *[f"- {note}" for note in notes], ""])

@@ -1,0 +1,72 @@
+"""Listener: a named address that accepts connections."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from lakeward.errors import ErrorCode
+from lakeward.options.endpoint import Endpoint
+
+_BACKLOG = 1024
+
+
+class Listener:
+    """An endpoint's sockets: one per address its host has, all on the same port."""
+
+    def __init__(self, bound: Endpoint, advertised: Endpoint) -> None:
+        self._bound = bound
+        self._advertised = advertised
+        self._servers: list[asyncio.AbstractServer] = []
+        self.port = bound.port
+
+    async def open(self, new_connection: Callable[[Listener], asyncio.BaseProtocol]) -> None:
+        """Bind and accept; a port that is taken is a sentence, not a trace."""
+        loop = asyncio.get_running_loop()
+        with ExitStack() as undo:
+            for family, address in await self._addresses(loop):
+                bound = self._bind(family, address)
+                undo.callback(bound.close)
+                self.port = bound.getsockname()[1]  # the first one picks a free port, the others follow it
+                self._servers.append(
+                    await loop.create_server(lambda: new_connection(self), sock=bound, backlog=_BACKLOG)
+                )
+            undo.pop_all()
+
+    async def _addresses(self, loop: asyncio.AbstractEventLoop) -> list[tuple[int, str]]:
+        host = self._bound.host or None
+        try:
+            found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        except socket.gaierror as wrong:
+            raise ErrorCode.INVALID_CONFIG.error(f"Host '{host}' of {self._bound} is not known: {wrong}.") from wrong
+        # IPv4 first: it is there on every machine, so the port it gets is the one that is told.
+        return sorted({(family, str(address[0])) for family, *_, address in found})
+
+    def _bind(self, family: int, address: str) -> socket.socket:
+        new = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            new.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                new.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            new.bind((address, self.port))
+            new.listen(_BACKLOG)
+        except OSError as wrong:
+            new.close()
+            reason = "is in use" if wrong.errno == errno.EADDRINUSE else f"cannot be bound ({wrong.strerror})"
+            raise ErrorCode.NETWORK.error(
+                f"Port {self.port} of {address} {reason}. Choose another one with --port, or 0 for a free one."
+            ) from wrong
+        return new
+
+    def told(self, local_host: str) -> tuple[str, int]:
+        """The address that clients of this listener are told; one that listens everywhere tells what they dialled."""
+        everywhere = self._advertised.host in {"", "0.0.0.0", "::"}  # noqa: S104 - a comparison
+        return (local_host if everywhere else self._advertised.host), self._advertised.port or self.port
+
+    def close(self) -> None:
+        """Accept no more."""
+        for server in self._servers:
+            server.close()
