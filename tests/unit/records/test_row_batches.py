@@ -7,8 +7,11 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from row_vectors import VECTORS
 
 from lakeward.errors import CorruptError
+from lakeward.model.data_types import INT, STRING
+from lakeward.records import compacted_row, indexed_row
 from lakeward.records.row_batches import encode_records, records_of
 
 
@@ -25,6 +28,23 @@ def test_payloads_of_the_specification(rows: list[str], payload: str) -> None:
     raw = [bytes.fromhex(r) for r in rows]
     assert encode_records(raw).hex() == payload
     assert [(change, bytes(row)) for change, row in records_of(bytes.fromhex(payload), 2)] == [(0, r) for r in raw]
+
+
+CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
+CODECS = {"INDEXED": indexed_row, "COMPACTED": compacted_row}
+
+
+@pytest.mark.parametrize(
+    "vector", [v for v in VECTORS["log_batches"] if v["log_format"] in CODECS], ids=lambda v: v["name"]
+)
+def test_payloads_that_java_wrote(vector: dict) -> None:
+    """Whole batches of upstream's Java are read row by row, change types included, and written again."""
+    payload = bytes.fromhex(vector["hex"])[vector["decoded"]["header_size"] :]
+    codec = CODECS[vector["log_format"]].codec((INT(), STRING()))
+    records = list(records_of(payload, vector["decoded"]["record_count"]))
+    assert [[CHANGE_TYPES[change], *codec.decode(row)] for change, row in records] == vector["records"]
+    rows = [codec.encode(told[1:]) for told in vector["records"]]
+    assert encode_records(rows, [change for change, _ in records]) == payload
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.binary(max_size=50))))
