@@ -30,6 +30,22 @@ def is_number(type_: pa.DataType) -> bool:
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
 
 
+def is_text(type_: pa.DataType) -> bool:
+    """Whether values of the type vary in length and can be cut in a table and still tell something."""
+    types = pa.types
+    return not (is_number(type_) or types.is_temporal(type_) or types.is_boolean(type_))
+
+
+def usual_width(type_: pa.DataType) -> int:
+    """How many places most values of a type need."""
+    types = pa.types
+    if types.is_integer(type_) or types.is_boolean(type_):
+        return 6
+    if types.is_floating(type_) or types.is_decimal(type_):
+        return 9
+    return 12 if is_text(type_) else 0
+
+
 def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """The values as Python holds them, but times and dates as whole numbers: Python's own stop at microseconds."""
     whole = in_whole_numbers(column.type)

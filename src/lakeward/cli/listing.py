@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -33,10 +33,22 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def show_listing(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output: str, nothing: str) -> None:
+def page_rows() -> int:
+    """How many rows go under a header so that one header is always on the screen."""
+    return max(shutil.get_terminal_size().lines - 2, 1)
+
+
+def show_listing(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str],
+    output: str,
+    nothing: str,
+    numbers: Collection[str] = (),
+) -> None:
     """Print things of one kind: a table of `columns`, or a JSON list with everything known of each.
 
-    `nothing` is said (to stderr) when a person would otherwise see an empty screen.
+    `nothing` is said (to stderr) when a person would otherwise see an empty screen. Whole numbers stand to the right,
+    as do the columns named in `numbers`.
     """
     if output == "json":
         show_json(list(rows))
@@ -45,7 +57,12 @@ def show_listing(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], outp
         click.echo(nothing, err=True)
         return
     heads = [
-        TableColumn(name.replace("_", " ").upper(), all(type(row.get(name)) is int for row in rows)) for name in columns
+        TableColumn(
+            name.replace("_", " ").upper(),
+            is_number=name in numbers or all(type(row.get(name)) is int for row in rows),
+            is_text=True,
+        )
+        for name in columns
     ]
     TextTable(heads, sys.stdout, terminal_width()).write([[_text(row.get(name)) for name in columns] for row in rows])
 

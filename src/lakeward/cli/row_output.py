@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from lakeward.cli.listing import terminal_width
+from lakeward.cli.listing import page_rows, terminal_width
 from lakeward.cli.text_table import TableColumn, TextTable
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ class RowOutput(Protocol):
         ...
 
 
-def row_output(kind: str, schema: pa.Schema, out: TextIO | None = None) -> RowOutput:
-    """The output that `-o` names."""
+def row_output(kind: str, schema: pa.Schema, out: TextIO | None = None, *, streams: bool = False) -> RowOutput:
+    """The output that `-o` names; `streams` when rows will keep coming, so that columns get room for them."""
     stream = out or sys.stdout
     match kind:
         case "json":
@@ -32,16 +32,25 @@ def row_output(kind: str, schema: pa.Schema, out: TextIO | None = None) -> RowOu
         case "csv":
             return _CsvRows(schema, stream)
         case _:
-            return _TableRows(schema, stream)
+            return _TableRows(schema, stream, streams=streams)
 
 
 class _TableRows:
-    def __init__(self, schema: pa.Schema, out: TextIO) -> None:
-        from lakeward.cli.cell_text import cell_writer, is_number
+    def __init__(self, schema: pa.Schema, out: TextIO, *, streams: bool) -> None:
+        from lakeward.cli.cell_text import cell_writer, is_number, is_text, usual_width
 
         self._writers = [cell_writer(field.type) for field in schema]
-        columns = [TableColumn(field.name, is_number(field.type)) for field in schema]
-        self._table = TextTable(columns, out, terminal_width() if out is sys.stdout else None)
+        columns = [
+            TableColumn(
+                field.name,
+                is_number=is_number(field.type),
+                is_text=is_text(field.type),
+                width=usual_width(field.type) if streams else 0,
+            )
+            for field in schema
+        ]
+        width = terminal_width() if out is sys.stdout else None
+        self._table = TextTable(columns, out, width, page_rows() if streams and width else None)
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Write the rows under each other."""

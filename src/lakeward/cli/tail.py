@@ -75,12 +75,12 @@ def tail(
         )
         batches = reading.last(rows) if start is None else reading.since(start)
         try:
-            show(batches, output)
+            show(batches, output, streams=follow)
         except KeyboardInterrupt:
             return  # how a person says that it is enough
 
 
-def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str) -> None:
+def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *, streams: bool) -> None:
     """Write batches to stdout until they end."""
     from lakeward.cli.row_output import row_output
 
@@ -88,7 +88,7 @@ def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str) -
     with closing(batches):  # before the connection is closed, not when the garbage is collected
         for batch in batches:
             if written is None:
-                written = row_output(kind, batch.schema)
+                written = row_output(kind, batch.schema, streams=streams)
             written.write(batch)
 
 

@@ -20,41 +20,67 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column's title; numbers stand to the right."""
+    """A column's title. Numbers stand to the right; texts are the first to be cut where room is short.
+
+    `width` is kept free, if there is room, even when the first values need less.
+    """
 
     title: str
     is_number: bool = False
+    is_text: bool = False
+    width: int = 0
 
 
 class TextTable:
     """Writes rows under one header."""
 
-    def __init__(self, columns: Sequence[TableColumn], out: TextIO, width: int | None = None) -> None:
-        """`width` is that of the terminal; None means that nothing is cut."""
+    def __init__(
+        self, columns: Sequence[TableColumn], out: TextIO, width: int | None = None, page_rows: int | None = None
+    ) -> None:
+        """`width` is that of the terminal; None means that nothing is cut. The header is repeated on each page."""
         self._columns = columns
         self._out = out
         self._width = width
-        self._wanted = [cell_width(c.title) for c in columns]
+        self._needed = [cell_width(c.title) for c in columns]
         self._widths: list[int] = []
         self._is_fancy = width is not None
+        self._page_rows = page_rows
+        self._rows_under_header = 0
 
     def write(self, rows: Sequence[Sequence[str | None]]) -> None:
         """Write some rows; None is NULL."""
         shown = [[NULL_TEXT if cell is None else _one_line(cell) for cell in row] for row in rows]
         for i in range(len(self._columns)):
-            self._wanted[i] = max([self._wanted[i], *(cell_width(row[i]) for row in shown)])
-        widths = fitted(self._wanted, self._width)
+            widest = max((cell_width(row[i]) for row in shown), default=0)
+            if widest > max(self._needed[i], self._columns[i].width):
+                # Later rows that need more room will need still more; a header for each step would be a nuisance.
+                self._needed[i] = widest + widest // 4 if self._widths else widest
+            self._needed[i] = max(self._needed[i], widest)
+        widths = self._settled()
         if widths != self._widths:
             self._widths = widths
             self._header()
         for row, raw in zip(shown, rows, strict=True):
+            if self._rows_under_header == self._page_rows:
+                self._header()
+            self._rows_under_header += 1
             cells = [self._cell(i, text, is_null=raw[i] is None) for i, text in enumerate(row)]
             self._out.write(_GAP.join(cells).rstrip() + "\n")
         self._out.flush()
 
+    def _settled(self) -> list[int]:
+        wanted = [max(need, c.width) for need, c in zip(self._needed, self._columns, strict=True)]
+        if self._width is None or _line_width(wanted) <= self._width:
+            return wanted
+        floors = [
+            min(need, _NARROWEST) if c.is_text else need for need, c in zip(self._needed, self._columns, strict=True)
+        ]
+        return fitted(self._needed, self._width, floors)
+
     def _header(self) -> None:
         titles = [self._aligned(i, c.title) for i, c in enumerate(self._columns)]
         line = _GAP.join(titles).rstrip()
+        self._rows_under_header = 0
         self._out.write((click.style(line, bold=True) if self._is_fancy else line) + "\n")
 
     def _cell(self, i: int, text: str, *, is_null: bool) -> str:
@@ -67,22 +93,19 @@ class TextTable:
         return pad + cut if self._columns[i].is_number else cut + pad
 
 
-def fitted(wanted: Sequence[int], width: int | None) -> list[int]:
-    """Column widths that fit a line: the widest columns give way first, none below a readable minimum."""
-    widths = list(wanted)
-    if width is None:
-        return widths
-    spare = width - len(_GAP) * (len(widths) - 1)
-    while sum(widths) > spare:
-        widest = max(widths)
-        if widest <= _NARROWEST:
+def fitted(needed: Sequence[int], width: int, floors: Sequence[int]) -> list[int]:
+    """Column widths that fit a line if they can: the widest columns give way first, none below its floor."""
+    widths = list(needed)
+    while _line_width(widths) > width:
+        shrinkable = [i for i, floor in enumerate(floors) if widths[i] > floor]
+        if not shrinkable:
             break
-        second = max((w for w in widths if w < widest), default=0)
-        tied = [i for i, w in enumerate(widths) if w == widest]
-        floor = max(second, _NARROWEST, widest - -(-(sum(widths) - spare) // len(tied)))
-        for i in tied:
-            widths[i] = floor
+        widths[max(shrinkable, key=lambda i: widths[i])] -= 1
     return widths
+
+
+def _line_width(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def cell_width(text: str) -> int:

@@ -1,0 +1,74 @@
+"""ChildServer: a `lakeward serve` that lives as long as the command that started it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lakeward.cli.failures import Failure
+
+PORT_DEFAULT = 9123
+_READY = "bootstrap.servers="
+_STOP_TIMEOUT_S = 20
+_LOG_LINES_SHOWN = 5
+
+
+class ChildServer:
+    """Starts a server on a port, any free one with 0, and stops it at the end. Its log goes to a file."""
+
+    def __init__(self, data_dir: Path, port: int = 0) -> None:
+        self._data_dir = data_dir
+        self._port = port
+        self.log_path = data_dir.with_name(data_dir.name + ".log")
+        self.bootstrap = ""
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        arguments = ["serve", "--data-dir", str(self._data_dir), "--port", str(self._port)]
+        with self.log_path.open("w") as log:
+            # In a session of its own it does not get the terminal's Ctrl-C: readers and writers are to stop first.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "lakeward", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if _READY in line:
+                self.bootstrap = line.partition(_READY)[2].split()[0]
+                return self
+        self._process.wait()
+        raise Failure(f"The server did not start: {self._last_words()}")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def _last_words(self) -> str:
+        lines = self.log_path.read_text(errors="replace").strip().splitlines()
+        return "\n".join(lines[-_LOG_LINES_SHOWN:]) or "it said nothing"
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on a port of this machine."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("localhost", port))
+        except OSError:
+            return False
+    return True

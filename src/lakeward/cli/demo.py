@@ -1,0 +1,138 @@
+"""lakeward demo: a server, a stream of orders and a live tail of it, in one terminal."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from _thread import interrupt_main
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakeward.cli.child_server import PORT_DEFAULT, ChildServer, is_free
+from lakeward.cli.listing import count, said
+from lakeward.errors import LakewardError
+from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakeward.client.sync_table import Table
+
+_TABLE = "demo.orders"
+
+
+@click.command()
+@click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(".demo"),
+    show_default=True,
+    help="Where the server keeps its data; a second run goes on with it.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT_DEFAULT, show_default=True, help="Port to listen on."
+)
+@click.option("--rate", type=click.FloatRange(0.1, 1000), default=50, show_default=True, help="Orders per second.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop by itself after so many orders.")
+def demo(data_dir: Path, port: int, rate: float, limit: int | None) -> None:
+    """Start a server, a stream of orders, and a live view of them.
+
+    Ctrl-C stops everything. The last column says how many milliseconds after an order was placed it was read back:
+    through the writer, the server's log, and the reader that waits for news.
+
+    \b
+    Examples:
+      lakeward demo
+      lakeward demo --rate 5 --data-dir /tmp/demo --port 0
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    if port and not is_free(port):
+        said(f"Port {port} is taken; another one is used.")
+        port = 0
+    try:
+        with ChildServer(data_dir, port) as server:
+            _run(server, data_dir, rate, limit)
+    except KeyboardInterrupt:
+        said("\nStopped.")
+    said(f"The orders stay in {data_dir}; the next run goes on from there.")
+
+
+def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None) -> None:
+    import lakeward
+    from lakeward.cli.demo_orders import COLUMNS
+    from lakeward.cli.tail import show
+
+    with lakeward.connect(server.bootstrap) as writing, lakeward.connect(server.bootstrap) as reading:
+        writing.create_database("demo", exist_ok=True)
+        table = writing.create_table(_TABLE, COLUMNS, comment="made up by lakeward demo", exist_ok=True)
+        _introduce(server, data_dir, table.count(), rate)
+        stream = OrderStream(table, rate)
+        start = table.offsets("latest")
+        try:
+            stream.start()
+            orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
+            show((_with_delay(batch) for batch in orders), "table", streams=True)
+        finally:
+            stream.stop()
+            if stream.failure is not None:
+                raise stream.failure
+
+
+def _introduce(server: ChildServer, data_dir: Path, rows: int, rate: float) -> None:
+    option = "" if server.bootstrap.endswith(f":{PORT_DEFAULT}") else f" -s {server.bootstrap}"
+    said(
+        f"Lakeward is ready at {server.bootstrap}, with data in {data_dir} and its log in {server.log_path}.\n"
+        f"Table {_TABLE} has {count(rows, 'order')}; {rate:g} a second go in and come out below. Ctrl-C stops.\n"
+        f"In another terminal:  .venv/bin/lakeward tables describe {_TABLE}{option}\n"
+        f"                      .venv/bin/lakeward tail {_TABLE} --columns item,price{option}\n"
+        f"                      curl {server.bootstrap}/metrics\n"
+    )
+
+
+class OrderStream:
+    """Places orders from a thread of its own until it is stopped."""
+
+    def __init__(self, table: Table, rate: float) -> None:
+        from lakeward.cli.demo_orders import Orders
+
+        self._orders = Orders(SystemClock(), SystemEntropy(), table.count() + 1)
+        table.append([self._orders.next()])  # what loads with the first row is not to count as its delay
+        table.head(1)
+        self._table = table
+        self._pause_s = 1 / rate
+        self.failure: LakewardError | None = None
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._place, name="orders", daemon=True)
+
+    def start(self) -> None:
+        """Begin to place orders."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Place no more, and wait until those under way are in the log."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _place(self) -> None:
+        try:
+            with self._table.writer(linger_ms=0) as writer:
+                while not self._stopping.wait(self._pause_s):
+                    writer.write([self._orders.next()])
+        except LakewardError as wrong:
+            self.failure = wrong
+            interrupt_main()  # the reader may wait for ever for rows that nobody writes
+
+
+def _with_delay(orders: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    now_ms = SystemClock().now_ms()
+    placed: list[Any] = orders.column("placed_at").cast(pa.int64()).to_pylist()
+    return orders.append_column("delay ms", pa.array([now_ms - at for at in placed], pa.int64()))
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
