@@ -91,7 +91,8 @@ def _lines(figures: dict[str, Figures]) -> list[Line]:
         return statistics.median(figures["Lakeward"][key])
 
     def theirs(key: str) -> float | None:
-        return statistics.median(figures["Apache Fluss"][key]) if "Apache Fluss" in figures else None
+        measured = figures.get("Apache Fluss", {}).get(key)
+        return statistics.median(measured) if measured else None
 
     def compared(
         work: str, key: str, unit: str, limit: float, promise: str, *, at_least: bool = True, peer: str = ""

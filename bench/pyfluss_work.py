@@ -14,6 +14,7 @@ from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
 
 TABLE = "bench_rows"
+_TOO_FEW_SERVERS = 17
 
 
 @dataclass
@@ -40,9 +41,15 @@ async def create(
     admin = connection.get_admin()
     path = fluss.TablePath("fluss", name)
     await admin.drop_table(path, ignore_if_not_exists=True)
-    await admin.create_table(
-        path, fluss.TableDescriptor(fluss.Schema(schema), bucket_count=buckets), ignore_if_exists=False
-    )
+    descriptor = fluss.TableDescriptor(fluss.Schema(schema), bucket_count=buckets)
+    for attempt in range(200):  # Apache Fluss opens its port before its tablet server has registered
+        try:
+            await admin.create_table(path, descriptor, ignore_if_exists=False)
+            break
+        except fluss.FlussError as wrong:
+            if wrong.error_code != _TOO_FEW_SERVERS or attempt == 199:
+                raise
+            await asyncio.sleep(0.1)
     for _ in range(100):
         try:
             await admin.list_offsets(path, bucket_ids=list(range(buckets)), offset_spec=fluss.OffsetSpec.latest())

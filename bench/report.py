@@ -35,14 +35,13 @@ class Line:
 def markdown(lines: list[Line], date: str, rounds: int, notes: list[str]) -> str:
     """The page."""
     memory_gb = psutil.virtual_memory().total / 2**30
+    machine = f"{psutil.cpu_count()} cores, {memory_gb:.0f} GB, Python {platform.python_version()}"
     head = [
         "# Benchmarks",
         "",
-        (
-            f"`make bench`, {date}, {psutil.cpu_count()} cores, {memory_gb:.0f} GB, Python {platform.python_version()}. "
-            f"Client and server share the machine. A figure is the median of {rounds} rounds, both servers in each round, "
-            "in turn. Compare within the table; absolute figures move by ±30 % from run to run."
-        ),
+        f"`make bench`, {date}, {machine}. Client and server share the machine.",
+        f"A figure is the median of {rounds} rounds; both servers run in each round, one after the other.",
+        "Compare within the table: absolute figures move by ±30 % from run to run.",
         "",
         "| work | Lakeward | Apache Fluss | promised | measured |",
         "|---|---|---|---|---|",

@@ -56,7 +56,7 @@ class Listener:
         except OSError as wrong:
             new.close()
             reason = "is in use" if wrong.errno == errno.EADDRINUSE else f"cannot be bound ({wrong.strerror})"
-            raise ErrorCode.NETWORK.error(
+            raise ErrorCode.INVALID_CONFIG.error(
                 f"Port {self.port} of {address} {reason}. Choose another one with --port, or 0 for a free one."
             ) from wrong
         return new
