@@ -12,11 +12,12 @@ from lakeward.model.schema import Schema
 from lakeward.records.arrow_types import arrow_schema, conform
 
 _ROWS_AT_ONCE = 4096
+_FEW_ROWS = 100
 
 
 def is_quick(data: Any) -> bool:
-    """Whether turning this into batches takes next to no time: it is Arrow already."""
-    return isinstance(data, pa.RecordBatch | pa.Table)
+    """Whether turning this into batches takes next to no time: it is Arrow already, or a handful of rows."""
+    return isinstance(data, pa.RecordBatch | pa.Table) or (isinstance(data, list) and len(data) <= _FEW_ROWS)
 
 
 def batches_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch]:

@@ -20,11 +20,18 @@ class LoopThread:
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can run any more."""
+        return self._loop.is_closed()
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for its result; Ctrl-C cancels it."""
-        if self._loop.is_closed():
+        if self.closed:
             work.close()
-            raise ErrorCode.NETWORK.error("The connection is closed; open a new one with lakeward.connect().")
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
+                "The connection is closed; open a new one with lakeward.connect()."
+            )
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -34,7 +41,7 @@ class LoopThread:
 
     def close(self) -> None:
         """Stop the loop and end the thread; harmless when done before."""
-        if self._loop.is_closed():
+        if self.closed:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

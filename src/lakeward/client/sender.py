@@ -78,7 +78,9 @@ class Sender:
     # -- from the writer ----------------------------------------------------------------------------------------------
 
     def submit(self, bucket: TableBucket, partition: str | None, batch: Outgoing) -> None:
-        """Queue a batch for a bucket; `encoded()` tells when it may leave."""
+        """Queue a batch for a bucket; `encoded()` tells when it may leave. After a failure nothing is queued."""
+        if self.failure is not None:
+            return
         lane = self._lanes.get(bucket)
         if lane is None:
             sequence = self._identity.next_sequences.get(bucket, 0)
@@ -91,9 +93,10 @@ class Sender:
 
     def encoded(self, bucket: TableBucket, batch: Outgoing, rows: EncodedRows) -> None:
         """The rows of a batch are ready."""
-        batch.rows = rows
-        batch.encoded_bytes = rows.size
-        self._touch(self._lanes[bucket])
+        if self.failure is None:
+            batch.rows = rows
+            batch.encoded_bytes = rows.size
+            self._touch(self._lanes[bucket])
 
     def fail(self, wrong: LakewardError) -> None:
         """Give up: the first failure is kept, what has not left stays."""
@@ -110,8 +113,12 @@ class Sender:
             if self._changed is None:
                 self._changed = self._loop.create_future()
             await asyncio.shield(self._changed)
+        self.raise_failure()
+
+    def raise_failure(self) -> None:
+        """Raise the first failure, if there was one."""
         if self.failure is not None:
-            raise self.failure
+            raise self.failure.code.error(self.failure.message)
 
     def close(self) -> None:
         """Hand the writer id back if it is as good as new; otherwise forget it."""

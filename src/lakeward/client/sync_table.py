@@ -56,7 +56,14 @@ class Table:
         `data` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas or polars DataFrame, a list of dicts,
         a dict of lists, or an iterable of any of these.
         """
-        return self._loop.run(self._inner.append(data))
+        from lakeward.client.data_forms import is_quick
+
+        if is_quick(data):
+            return self._loop.run(self._inner.append(data))
+        with self.writer() as writer:
+            writer.write(data)
+            writer.flush()
+            return writer.result()
 
     def writer(
         self, *, batch_rows: int | None = None, batch_bytes: int | None = None, linger_ms: float | None = None
@@ -149,11 +156,21 @@ class Writer:
 
     def write(self, data: Any) -> None:
         """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows."""
-        self._loop.run(self._inner.write(data))
+        from lakeward.client.data_forms import batches_of, is_quick
+
+        if is_quick(data):
+            self._loop.run(self._inner.write(data))
+            return
+        for batch in batches_of(data, self._inner.info.schema):  # here, because iterables may belong to this thread
+            self._loop.run(self._inner.write(batch))
 
     def flush(self) -> None:
         """Wait until every row written so far is acknowledged; raises the first failure."""
         self._loop.run(self._inner.flush())
+
+    def result(self) -> AppendResult:
+        """What has been acknowledged so far."""
+        return self._inner.result()
 
     def close(self) -> None:
         """Flush, then give up the writer."""
@@ -201,4 +218,5 @@ class Scan:
                     return
                 yield batch
         finally:
-            self._loop.run(batches.aclose())
+            if not self._loop.closed:
+                self._loop.run(batches.aclose())

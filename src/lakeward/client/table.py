@@ -68,7 +68,7 @@ class AsyncTable:
         async with self.writer() as writer:
             await writer.write(data)
             await writer.flush()
-            return AppendResult(writer.written, writer.batches, writer.bytes)
+            return writer.result()
 
     def writer(
         self, *, batch_rows: int | None = None, batch_bytes: int | None = None, linger_ms: float | None = None

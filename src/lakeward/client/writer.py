@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lakeward.client.cluster import Cluster
 from lakeward.client.lane import Outgoing
 from lakeward.client.partitions import Partitions
+from lakeward.client.results import AppendResult
 from lakeward.client.sender import Sender
 from lakeward.client.writer_ids import WriterIds
 from lakeward.errors import ErrorCode, LakewardError
@@ -50,7 +51,7 @@ class AsyncWriter:
         _check_writable(info)
         self._cluster = cluster
         self._ids = ids
-        self._info = info
+        self.info = info
         self._router = router
         self._partitions = partitions
         self._linger_ms = cluster.settings.linger_ms if linger_ms is None else linger_ms
@@ -77,23 +78,21 @@ class AsyncWriter:
         """Rows acknowledged so far."""
         return 0 if self._opened is None else self._opened.rows
 
-    @property
-    def batches(self) -> int:
-        """Batches acknowledged so far."""
-        return 0 if self._opened is None else self._opened.batches
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the batches acknowledged so far, as they were sent."""
-        return 0 if self._opened is None else self._opened.bytes
+    def result(self) -> AppendResult:
+        """What has been acknowledged so far."""
+        sender = self._opened
+        return AppendResult(0, 0, 0) if sender is None else AppendResult(sender.rows, sender.batches, sender.bytes)
 
     async def write(self, data: Any) -> None:
-        """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows."""
+        """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows.
+
+        Rows that are not Arrow yet are converted, and iterables iterated, on a worker thread.
+        """
         from lakeward.client.data_forms import batches_of, is_quick
 
         async with self._writing:
             sender = await self._sender()
-            batches = batches_of(data, self._info.schema)
+            batches = batches_of(data, self.info.schema)
             loop = asyncio.get_running_loop()
             while True:
                 if is_quick(data):
@@ -126,7 +125,7 @@ class AsyncWriter:
     async def abort(self) -> None:
         """Give up without waiting for what is not acknowledged yet."""
         if self._opened is not None:
-            self._opened.fail(ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The writer of {self._info.path} was aborted."))
+            self._opened.fail(ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The writer of {self.info.path} was aborted."))
         self._end()
 
     def _end(self) -> None:
@@ -140,13 +139,12 @@ class AsyncWriter:
 
     async def _sender(self) -> Sender:
         if self._closed:
-            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The writer of {self._info.path} is closed.")
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The writer of {self.info.path} is closed.")
         if self._opened is None:
-            identity = await self._ids.borrow(self._info.path)
-            self._opened = Sender(self._cluster, self._info, self._ids, identity)
+            identity = await self._ids.borrow(self.info.path)
+            self._opened = Sender(self._cluster, self.info, self._ids, identity)
             self._router.start_at(identity.writer_id)
-        if self._opened.failure is not None:
-            raise self._opened.failure
+        self._opened.raise_failure()
         return self._opened
 
     async def _route(self, sender: Sender, batch: pa.RecordBatch) -> None:
@@ -172,10 +170,14 @@ class AsyncWriter:
             timer.cancel()
         partition_id = None if to.partition is None else self._partitions.id_of(to.partition)
         bucket = self._router.next_bucket(to.partition) if to.bucket is None else to.bucket
-        target = TableBucket(self._info.table_id, partition_id, bucket)
+        target = TableBucket(self.info.table_id, partition_id, bucket)
         batch = Outgoing(rows.num_rows, rows.nbytes)
         if batch.raw_bytes < _ENCODE_HERE_BYTES:
-            encoded = self._builder.encode(rows)
+            try:
+                encoded = self._builder.encode(rows)
+            except LakewardError as wrong:
+                sender.fail(wrong)
+                return
             sender.submit(target, to.partition, batch)
             sender.encoded(target, batch, encoded)
             return

@@ -28,7 +28,7 @@ class ChannelPool:
     async def channel(self, host: str, port: int, purpose: str = "") -> Channel:
         """An open channel to an address; NETWORK when it cannot be had."""
         if self._closed:
-            raise ErrorCode.NETWORK.error("The connection is closed; open a new one.")
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection is closed; open a new one.")
         key = (host, port, purpose)
         channel = self._channels.get(key)
         if channel is not None and not channel.closed:
@@ -36,6 +36,7 @@ class ChannelPool:
         opening = self._opening.get(key)
         if opening is None:
             opening = asyncio.create_task(self._open(key))
+            opening.add_done_callback(_retrieve)
             self._opening[key] = opening
         return await asyncio.shield(opening)  # one caller giving up must not fail the others
 
@@ -47,7 +48,7 @@ class ChannelPool:
             del self._opening[key]
         if self._closed:
             channel.close()
-            raise ErrorCode.NETWORK.error("The connection was closed while it was being opened.")
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed while it was being opened.")
         self._channels[key] = channel
         return channel
 
@@ -59,3 +60,9 @@ class ChannelPool:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+
+
+def _retrieve(opening: asyncio.Task[Channel]) -> None:
+    """Take note of a failure even when all who waited for it have given up."""
+    if not opening.cancelled():
+        opening.exception()
