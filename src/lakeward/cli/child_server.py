@@ -20,10 +20,10 @@ _LOG_LINES_SHOWN = 5
 class ChildServer:
     """Starts a server on a port, any free one with 0, and stops it at the end. Its log goes to a file."""
 
-    def __init__(self, data_dir: Path, port: int = 0) -> None:
+    def __init__(self, data_dir: Path, log_path: Path, port: int = 0) -> None:
         self._data_dir = data_dir
         self._port = port
-        self.log_path = data_dir.with_name(data_dir.name + ".log")
+        self.log_path = log_path
         self.bootstrap = ""
         self._process: subprocess.Popen[str] | None = None
 

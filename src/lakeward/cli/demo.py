@@ -53,7 +53,7 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None) -> None:
         said(f"Port {port} is taken; another one is used.")
         port = 0
     try:
-        with ChildServer(data_dir, port) as server:
+        with ChildServer(data_dir / "data", data_dir / "server.log", port) as server:
             _run(server, data_dir, rate, limit)
     except KeyboardInterrupt:
         said("\nStopped.")

@@ -1,7 +1,8 @@
 """TextTable: columns of text side by side, row after row, as wide as the terminal allows.
 
 Rows may come for ever (`tail`), so widths are settled with the first rows; a wider value later widens its column, and
-the header is written again. On a terminal long values are cut with `…`; into a pipe everything is written in full.
+the header is written again. On a terminal long values are cut with `…`, and rows that would not fit even so are written
+as records, a line per column; into a pipe everything is written in full.
 """
 
 from __future__ import annotations
@@ -57,6 +58,9 @@ class TextTable:
                 self._needed[i] = widest + widest // 4 if self._widths else widest
             self._needed[i] = max(self._needed[i], widest)
         widths = self._settled()
+        if self._width is not None and _line_width(widths) > self._width:
+            self._write_records(shown)
+            return
         if widths != self._widths:
             self._widths = widths
             self._header()
@@ -66,6 +70,17 @@ class TextTable:
             self._rows_under_header += 1
             cells = [self._cell(i, text, is_null=raw[i] is None) for i, text in enumerate(row)]
             self._out.write(_GAP.join(cells).rstrip() + "\n")
+        self._out.flush()
+
+    def _write_records(self, rows: Sequence[Sequence[str]]) -> None:
+        assert self._width is not None
+        titles = max(cell_width(c.title) for c in self._columns)
+        room = max(self._width - titles - len(_GAP), _NARROWEST)
+        for row in rows:
+            self._out.write(click.style("─" * self._width, dim=True) + "\n")
+            for column, text in zip(self._columns, row, strict=True):
+                title = column.title + " " * (titles - cell_width(column.title))
+                self._out.write(f"{click.style(title, bold=True)}{_GAP}{shortened(text, room)}\n")
         self._out.flush()
 
     def _settled(self) -> list[int]:

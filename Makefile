@@ -1,0 +1,57 @@
+# What one does here: `make run` to see it, `make test` to trust it. `make` alone lists the rest.
+
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint test-crash bench check docs clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## .venv with everything in it, .venv/bin/lakeward included
+
+# The stamp makes the second time quick; a changed pyproject.toml installs again.
+$(READY): pyproject.toml
+	@for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then break; fi; python=; \
+	done; \
+	if [ -z "$$python" ]; then echo "Python 3.11 or newer is needed, and none is on the PATH." >&2; exit 1; fi; \
+	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
+	@echo "Installing Lakeward and what it needs into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
+	@$(BIN)/lakeward demo --data-dir .demo
+
+test: lint ## everything that must hold: lint, types, layers, all tests
+	$(BIN)/python -m pytest -n 2
+
+lint: setup ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint ## the daily loop: lint, printed pages, unit tests
+	$(BIN)/python -m lakeward.options.reference --check
+	$(BIN)/python -m lakeward.cli.reference --check
+	$(BIN)/python -m pytest -n 2 tests/unit
+
+test-crash: setup ## kill -9 a server 50 times while rows are written
+	LAKEWARD_CRASH_ROUNDS=50 $(BIN)/python -m pytest -v --timeout 1800 tests/crash
+
+bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks.md
+	$(BIN)/python -m bench
+
+docs: setup ## print the reference pages again
+	$(BIN)/python -m lakeward.options.reference
+	$(BIN)/python -m lakeward.cli.reference
+
+clean: ## remove .venv, caches and the demo's data
+	rm -rf $(VENV) .demo build dist src/*.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
