@@ -11,7 +11,7 @@ import pytest
 from client_rows import fresh, numbered
 
 import lakeward
-from lakeward.protocol.api import Api
+from lakeward.errors import ErrorCode
 
 pytestmark = pytest.mark.oracle
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -73,16 +73,18 @@ async def test_we_read_what_the_official_client_writes(
 
 async def test_changes_of_a_primary_key_table(ours: lakeward.AsyncConnection, theirs: fluss.FlussConnection) -> None:
     """A changelog is a scan whose rows say what they are: inserted, before, after, deleted."""
-    if not (await ours._cluster.tablet()).supports(Api.PUT_KV):
-        pytest.skip("this server has no primary key tables yet")
     name = fresh("keyed")
     table = await ours.create_table(f"client_oracle.{name}", SCHEMA, primary_key=["id"], buckets=1)
     await table.offsets()
     official = await theirs.get_table(fluss.TablePath("client_oracle", name))
     writer = official.new_upsert().create_writer()
-    for change in ("x", "y"):
-        writer.upsert({"id": 1, "name": change})
-        await writer.flush()
+    try:
+        for change in ("x", "y"):
+            await writer.upsert({"id": 1, "name": change}).wait()
+    except fluss.FlussError as refused:
+        if refused.error_code == ErrorCode.UNSUPPORTED_VERSION.value:
+            pytest.skip("this server has no primary key tables yet")
+        raise
     writer.delete({"id": 1})
     await writer.flush()
     rows = (await table.scan(metadata_columns=True).to_arrow()).to_pylist()

@@ -5,5 +5,6 @@ produce    PRODUCE_LOG: check, judge, append, answer; batches that came too earl
 fetch      FETCH_LOG: read, project, answer or wait
 waiting    fetches that wait for rows, woken by the append
 scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS
+not_yet    primary key tables, refused in the way clients understand
 service    one handler per API
 """
