@@ -4,6 +4,7 @@
     wire       varints and tags: the primitives
     declare    f(number, …), i32, i64, payload: how messages are declared
     codec      encode / decode any declared message; payloads are never copied
+               (shapes: what a class declares; decoding, encoding: the functions made from it)
     messages/  frozen dataclasses, one file per family
     api        one row per API: key, versions, request, response
 

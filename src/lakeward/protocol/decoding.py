@@ -1,0 +1,150 @@
+"""One decoder per message class, written as Python source and compiled once.
+
+A loop over a table of readers costs three times as much: every field would be a dictionary lookup and two calls.
+`print(decoder_source(SomeRequest))` shows what runs.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from lakeward.protocol.shapes import Shape, shapes
+from lakeward.protocol.wire import LENGTH, Buffer, corrupt, read_varint, skip
+
+#: More elements than any honest request names, few enough to keep a hostile one cheap.
+REPEATED_MAX = 200_000
+#: More levels than any honest filter has.
+_DEPTH_MAX = 100
+
+Decoder = Callable[[Buffer, int, int, int], Any]
+
+
+@cache
+def decoder(cls: Any) -> Decoder:
+    """The function that reads a message of this class between two positions of a buffer."""
+    names: dict[str, Any] = {
+        "CLS": cls,
+        "varint": read_varint,
+        "skip": skip,
+        "corrupt": corrupt,
+        "f32": struct.Struct("<f").unpack_from,
+        "f64": struct.Struct("<d").unpack_from,
+        "ABSENT": object(),
+    }
+    for shape in shapes(cls):
+        if shape.message is not None:
+            names[f"decode_{shape.name}"] = _lazily(shape.message)
+    exec(compile(decoder_source(cls), f"<decoder of {cls.__name__}>", "exec"), names)  # noqa: S102 - our own source
+    made: Decoder = names["decode"]
+    return made
+
+
+def _lazily(cls: Any) -> Decoder:
+    """A decoder that is made when it is first needed, since messages may contain themselves."""
+
+    def decode(data: Buffer, position: int, end: int, depth: int) -> Any:
+        return decoder(cls)(data, position, end, depth)
+
+    return decode
+
+
+def decoder_source(cls: Any) -> str:
+    """The decoder's source."""
+    fields = shapes(cls)
+    lines = ["def decode(data, at, end, depth):"]
+    lines += [f"    {s.name} = {'[]' if s.repeated else 'ABSENT' if s.required else 'None'}" for s in fields]
+    lines += [
+        "    while at < end:",
+        "        tag = data[at]",
+        "        at += 1",
+        "        if tag > 127:",
+        "            tag, at = varint(data, at - 1, end)",
+    ]
+    word = "if"
+    for shape in fields:
+        lines += _branch(word, shape.tag, _one(shape))
+        word = "elif"
+        if shape.repeated and shape.wire_type != LENGTH:  # numbers come packed or one by one, whatever is declared
+            lines += _branch(word, shape.packed_tag, _many(shape))
+    rest = ["at = skip(data, at, end, tag & 7)"]
+    lines += [f"        {rest[0]}"] if word == "if" else ["        else:", f"            {rest[0]}"]
+    lines += ["    if at != end:", f'        raise corrupt("{cls.__name__} is cut off")']
+    for shape in fields:
+        if shape.required:
+            lines += [
+                f"    if {shape.name} is ABSENT:",
+                f'        raise corrupt("{cls.__name__} lacks the required field {shape.name}")',
+            ]
+    values = ", ".join(f"{s.name}=tuple({s.name})" if s.repeated else f"{s.name}={s.name}" for s in fields)
+    lines.append(f"    return CLS({values})")
+    return "\n".join(lines)
+
+
+def _branch(word: str, tag: int, body: list[str]) -> list[str]:
+    return [f"        {word} tag == {tag}:", *(f"            {line}" for line in body)]
+
+
+def _one(shape: Shape) -> list[str]:
+    """Read one value and keep it."""
+    lines, value = _value(shape)
+    if not shape.repeated:
+        return [*lines, f"{shape.name} = {value}"]
+    return [*lines, f"{shape.name}.append({value})", *_limit(shape)]
+
+
+def _many(shape: Shape) -> list[str]:
+    """Read numbers in one piece."""
+    lines, value = _value(shape)
+    inner = [*lines, f"{shape.name}.append({value})", *_limit(shape)]
+    return [*_length(), "while at < stop:", *(f"    {line}" for line in inner)]
+
+
+def _limit(shape: Shape) -> list[str]:
+    return [
+        f"if len({shape.name}) > {REPEATED_MAX}:",
+        f'    raise corrupt("{shape.name} has more than {REPEATED_MAX} elements")',
+    ]
+
+
+_VARINT = ["value = data[at]", "at += 1", "if value > 127:", "    value, at = varint(data, at - 1, end)"]
+
+
+def _value(shape: Shape) -> tuple[list[str], str]:
+    """The lines that read one value, and the expression that is the value."""
+    match shape.kind:
+        case "bool":
+            return _VARINT, "value != 0"
+        case "i32":
+            signed = ["    value &= 0xFFFFFFFF", "    if value > 0x7FFFFFFF:", "        value -= 1 << 32"]
+            return [*_VARINT, *signed], "value"
+        case "i64":
+            return [*_VARINT, "    if value > 0x7FFFFFFFFFFFFFFF:", "        value -= 1 << 64"], "value"
+        case "f32" | "f64" as kind:
+            width = 4 if kind == "f32" else 8
+            lines = [f"at += {width}", "if at > end:", '    raise corrupt("a number is cut off")']
+            return lines, f"{kind}(data, at - {width})[0]"
+    lines = [*_length(), "start, at = at, stop"]
+    match shape.kind:
+        case "str":
+            return lines, 'str(data[start:stop], "utf-8")'
+        case "bytes":
+            return lines, "bytes(data[start:stop])"
+        case "payload":
+            return lines, "data[start:stop]"
+    deep = [f"if depth > {_DEPTH_MAX}:", '    raise corrupt("it is nested too deeply")']
+    return [*lines, *deep], f"decode_{shape.name}(data, start, stop, depth + 1)"
+
+
+def _length() -> list[str]:
+    return [
+        "stop = data[at]",
+        "at += 1",
+        "if stop > 127:",
+        "    stop, at = varint(data, at - 1, end)",
+        "stop += at",
+        "if stop > end:",
+        '    raise corrupt("a value is cut off")',
+    ]
