@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
 _TABLE = "demo.orders"
+#: The reader is to be there before the first order, whose delay would be the reader's otherwise.
+_HEAD_START_S = 0.5
 
 
 @click.command()
@@ -117,6 +119,7 @@ class OrderStream:
         self._thread.join()
 
     def _place(self) -> None:
+        self._stopping.wait(_HEAD_START_S)
         try:
             with self._table.writer(linger_ms=0) as writer:
                 while not self._stopping.wait(self._pause_s):

@@ -23,18 +23,19 @@ Every command that talks to a server takes `--server` and `--debug` also after i
 
 def page() -> str:
     """The page as Markdown. Not click's own help, whose layout changes with its version."""
-    parts = [part for path, command in _commands("lakeward", cli) for part in _section(path, command)]
+    parts = [part for path, command in commands("lakeward", cli) for part in _section(path, command)]
     return "\n\n".join([_HEAD.rstrip(), *parts]) + "\n"
 
 
-def _commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+def commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """A command and all below it, each with its full name."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             assert child is not None
-            yield from _commands(f"{path} {name}", child)
+            yield from commands(f"{path} {name}", child)
 
 
 def _section(path: str, command: click.Command) -> Iterator[str]:

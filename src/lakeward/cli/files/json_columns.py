@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable
@@ -26,6 +27,8 @@ _TIMES = {TypeRoot.DATE, TypeRoot.TIME, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_L
 _BYTES = {TypeRoot.BYTES, TypeRoot.BINARY}
 _EXACT = {int, Decimal, type(None)}
 _NOT_FINITE = {"NaN", "Infinity", "-Infinity"}
+#: From here on a double rounds to a FLOAT's infinity.
+_FLOAT_MAX = (2 - 2**-24) * 2.0**127
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _MOMENT = re.compile(r"(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:?\d\d)?")
@@ -79,7 +82,7 @@ def _reader(type_: DataType) -> Reader:
     if root in _INTEGERS:
         return lambda value: _checked(value, int)
     if root in _FLOATS:
-        return _float
+        return _float if root is TypeRoot.FLOAT else _double
     if root is TypeRoot.DECIMAL:
         return _decimal
     if root in _BYTES:
@@ -126,6 +129,13 @@ def _checked(value: Any, kind: type) -> Any:
 
 
 def _float(value: Any) -> float:
+    number = _double(value)
+    if _FLOAT_MAX < abs(number) < math.inf:
+        raise ValueError(f"{value!r} is too large for a FLOAT")
+    return number
+
+
+def _double(value: Any) -> float:
     if type(value) in {int, float, Decimal} or (isinstance(value, str) and value in _NOT_FINITE):
         return float(value)
     raise TypeError(f"{value!r} is not a number")

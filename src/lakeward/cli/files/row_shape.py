@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -51,7 +53,7 @@ def misfit(column: Column, value: object) -> str:
     """Why a value does not go into a column."""
     if value is None:
         return f"column '{column.name}' is NOT NULL, and there is no value"
-    shown = repr(value)
+    shown = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str, ensure_ascii=False)
     shown = shown if len(shown) <= _SHOWN_LENGTH else f"{shown[:_SHOWN_LENGTH]}…"
     return f"column '{column.name}' is {column.type}; {shown} does not fit"
 

@@ -1,0 +1,41 @@
+"""What the README and the guides show works as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from server_process import ServerProcess
+
+_ROOT = Path(__file__).parents[2]
+_PAGES = ["README.md", "docs/guides/first-table.md"]
+_SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("page", _PAGES)
+def test_every_snippet_of_a_page_runs(page: str, lakeward: ServerProcess, tmp_path: Path) -> None:
+    """Shell and Python snippets of a page, run one after the other against a server, end well."""
+    snippets = _SNIPPET.findall((_ROOT / page).read_text())
+    assert snippets
+    for language, text in snippets:
+        done = _run(language, text.replace("localhost:9123", lakeward.bootstrap), lakeward.bootstrap, tmp_path)
+        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+
+
+def _run(language: str, text: str, server: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    programs = {"sh": ["bash", "-euo", "pipefail", "-c", text], "python": [sys.executable, "-c", text]}
+    beside_python = str(Path(sys.executable).parent)
+    return subprocess.run(
+        programs[language],
+        cwd=directory,
+        env={**os.environ, "LAKEWARD_SERVER": server, "PATH": f"{beside_python}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
