@@ -1,1 +1,24 @@
-""""""
+"""The command line: `lakeward NOUN VERB`, for people first and for scripts too.
+
+main, command_tree    the program, its sections, and how commands are found without loading all of them
+session               which server; `--server` and `--debug`
+failures              exceptions → one sentence and an exit code, in one place
+parameters            what people write → names, pairs, places in a log; completion from the server
+
+serve, demo, bench    run a server, show it, measure it
+databases, tables, partitions, cluster
+append, tail, head, offsets
+completion
+
+listing, text_table   listings and records, as tables or one JSON document
+row_output, cell_text rows as a table, CSV or JSON lines, while they come
+log_ends              the first and the last rows of a table
+table_description     what `tables describe` shows
+append_progress       the bar of a long append
+files/                CSV, JSON lines, Parquet and Arrow → batches that fit a table
+child_server, demo_orders, bench_work
+reference             docs/reference/cli.md, printed from all of this
+
+Modules load click and little else; Arrow, rich and the client are imported where they are used, so that `--help` and
+completion answer at once.
+"""

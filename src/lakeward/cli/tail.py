@@ -75,21 +75,26 @@ def tail(
         )
         batches = reading.last(rows) if start is None else reading.since(start)
         try:
-            show(batches, output, streams=follow)
+            shown = show(batches, output, streams=follow)
         except KeyboardInterrupt:
             return  # how a person says that it is enough
+        if not shown and output == "table":
+            said(f"{opened.path} has no such rows.")
 
 
-def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *, streams: bool) -> None:
-    """Write batches to stdout until they end."""
+def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *, streams: bool) -> int:
+    """Write batches to stdout until they end; how many rows there were."""
     from lakeward.cli.row_output import row_output
 
     written: RowOutput | None = None
+    rows = 0
     with closing(batches):  # before the connection is closed, not when the garbage is collected
         for batch in batches:
             if written is None:
                 written = row_output(kind, batch.schema, streams=streams)
             written.write(batch)
+            rows += batch.num_rows
+    return rows
 
 
 class Reading:

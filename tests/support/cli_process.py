@@ -1,0 +1,58 @@
+"""The command line in a process of its own, as a person or a script runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+class Cli:
+    """Runs `lakeward …` against one server."""
+
+    def __init__(self, bootstrap: str, directory: Path) -> None:
+        self.bootstrap = bootstrap
+        self.directory = directory
+
+    def run(self, *arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            self._command(*arguments), input=given, capture_output=True, env=self._environment(), cwd=self.directory
+        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def ok(self, *arguments: str, stdin: str | bytes = b"") -> str:
+        """Run a command that must succeed; what it printed."""
+        done = self.run(*arguments, stdin=stdin)
+        assert done.returncode == 0, f"{arguments}: {done.stderr}"
+        return done.stdout
+
+    def document(self, *arguments: str) -> Any:
+        """Run a command with `-o json` and parse the one document it prints."""
+        return json.loads(self.ok(*arguments, "-o", "json"))
+
+    def rows(self, *arguments: str) -> list[dict[str, Any]]:
+        """Run a command with `-o json` and parse the rows it prints, one per line."""
+        return [json.loads(line) for line in self.ok(*arguments, "-o", "json").splitlines()]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command that goes on by itself."""
+        return subprocess.Popen(
+            self._command(*arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self._environment(),
+            cwd=self.directory,
+        )
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "lakeward", *arguments]
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "LAKEWARD_SERVER": self.bootstrap}
