@@ -1,4 +1,4 @@
-"""FETCH_LOG: read, project, answer or wait."""
+"""FETCH_LOG: read, select, answer or wait."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.model.table import TableInfo
 from lakeward.protocol.messages.log import (
     FetchLogRequest,
     FetchLogResponse,
@@ -15,14 +14,12 @@ from lakeward.protocol.messages.log import (
     PbFetchLogRespForBucket,
     PbFetchLogRespForTable,
 )
-from lakeward.records.log_batch import walk_batches
-from lakeward.records.projection import Projection, plan_projection, project_batch
 from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.tablet.selection import Selections
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
-from lakeward.storage.log.log_tablet import LogRead
 
 FROM_EARLIEST = -2
 _DEFAULT_WAIT_MS = 100
@@ -32,8 +29,6 @@ _WAIT_MS_WHEN_BEHIND = 3
 _RECENT_S = 2.0
 _PARKED_PER_CONNECTION_MAX = 1000
 _TRACKED_BUCKETS_MAX = 4096
-#: Projecting costs some ten microseconds a batch; this keeps one answer of tiny batches from holding up everybody.
-_PROJECTED_BATCHES_MAX = 1000
 _QUIET_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TABLE_OR_BUCKET}
 _PROGRESS = "fetch progress"
 _PARKED = "fetches parked"
@@ -47,9 +42,11 @@ class _Progress(NamedTuple):
 
 
 class _Answer(NamedTuple):
+    """What there is to answer with; an error, or batches filtered out, must be told without waiting."""
+
     tables: tuple[PbFetchLogRespForTable, ...]
     bytes: int
-    has_failed: bool
+    must_be_told: bool
     buckets_missing: int
 
 
@@ -57,10 +54,9 @@ class Fetches:
     """Answers fetches, at once or when rows have come."""
 
     def __init__(self, catalog: Catalog, tablets: Tablets, waiters: Waiters) -> None:
-        self._catalog = catalog
         self._tablets = tablets
         self._waiters = waiters
-        self._plans: dict[tuple[int, int, tuple[int, ...]], Projection] = {}
+        self._selections = Selections(catalog)
 
     def handle(self, request: FetchLogRequest, exchange: Exchange) -> FetchLogResponse | None:
         """Answer now, or park the fetch."""
@@ -73,7 +69,7 @@ class Fetches:
         if (
             wait_ms <= 0
             or enough
-            or answer.has_failed
+            or answer.must_be_told
             or self._parked(exchange.connection) >= _PARKED_PER_CONNECTION_MAX
         ):
             return FetchLogResponse(tables_resp=answer.tables)
@@ -101,7 +97,7 @@ class Fetches:
     def _read(self, request: FetchLogRequest, connection: ServerConnection) -> _Answer:
         budget = request.max_bytes
         total = 0
-        has_failed = False
+        must_be_told = False
         buckets_missing = 0
         tables = []
         for asked in request.tables_req:
@@ -114,12 +110,14 @@ class Fetches:
                     response, size = _failed(one, wrong), 0
                     is_missing = wrong.code in _QUIET_ERRORS
                     buckets_missing += is_missing
-                    has_failed |= not is_missing
+                    must_be_told |= not is_missing
+                else:
+                    must_be_told |= response.filtered_end_offset is not None
                 buckets.append(response)
                 total += size
                 budget -= size
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
-        return _Answer(tuple(tables), total, has_failed, buckets_missing)
+        return _Answer(tuple(tables), total, must_be_told, buckets_missing)
 
     def _read_bucket(
         self,
@@ -134,61 +132,17 @@ class Fetches:
         log = self._tablets.log(bucket)
         offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
         read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one)
-        records: list[bytes | bytearray | memoryview] = [read.data] if read.data else []
-        size = len(read.data)
-        next_offset = log.end_offset if read.reaches_end else offset
-        if asked.projection_pushdown_enabled and self._check_projection(table, asked.projected_fields) and size:
-            records, size, next_offset = self._project(table, asked.projected_fields, read)
-        self._note_progress(connection, bucket, next_offset)
+        selected = self._selections.select(table, asked, read, log.end_offset if read.reaches_end else offset)
+        self._note_progress(connection, bucket, selected.next_offset)
         response = PbFetchLogRespForBucket(
             partition_id=one.partition_id,
             bucket_id=one.bucket_id,
             high_watermark=log.end_offset,
             log_start_offset=0,  # as Apache Fluss, which does not maintain it
-            records=records,
+            records=selected.records,
+            filtered_end_offset=selected.filtered_end_offset,
         )
-        return response, size
-
-    @staticmethod
-    def _check_projection(table: TableInfo, positions: tuple[int, ...]) -> bool:
-        if table.descriptor.properties.get("table.log.format", "ARROW").upper() != "ARROW":
-            raise ErrorCode.INVALID_COLUMN_PROJECTION.error(
-                f"Table {table.path} does not keep its log as Arrow, so columns cannot be projected."
-            )
-        if positions and positions[-1] >= len(table.schema.columns):
-            raise ErrorCode.INVALID_COLUMN_PROJECTION.error(
-                f"Table {table.path} has {len(table.schema.columns)} columns; column {positions[-1]} was asked for."
-            )
-        plan_projection(table.schema, positions)
-        return True
-
-    def _project(
-        self, table: TableInfo, positions: tuple[int, ...], read: LogRead
-    ) -> tuple[list[bytes | bytearray | memoryview], int, int]:
-        parts: list[bytes | bytearray | memoryview] = []
-        total = 0
-        next_offset = read.first_offset
-        for number, span in enumerate(walk_batches(read.data)):
-            if number == _PROJECTED_BATCHES_MAX:
-                break
-            plan = self._plan(table.table_id, span.header.schema_id, positions)
-            pieces, size = project_batch(read.data, span, plan)
-            parts += pieces
-            total += size
-            next_offset = span.header.last_offset + 1
-        return parts, total, next_offset
-
-    def _plan(self, table_id: int, schema_id: int, positions: tuple[int, ...]) -> Projection:
-        key = (table_id, schema_id, positions)
-        plan = self._plans.get(key)
-        if plan is None:
-            schema = self._catalog.schema(table_id, schema_id)
-            if schema is None:
-                raise ErrorCode.SCHEMA_NOT_EXIST.error(f"Schema {schema_id} of table {table_id} does not exist.")
-            if len(self._plans) > 1000:
-                self._plans.clear()
-            plan = self._plans[key] = plan_projection(schema, positions)
-        return plan
+        return response, selected.size
 
     # -- who is behind
 
@@ -256,7 +210,7 @@ class _ParkedFetch:
         if connection.writes_paused and not time_is_up:
             return False  # it would only pile up; the timer will come
         answer = self._fetches._read(self._request, connection)
-        has_lost = answer.has_failed or answer.buckets_missing > self._buckets_missing
+        has_lost = answer.must_be_told or answer.buckets_missing > self._buckets_missing
         if answer.bytes < (self._request.min_bytes or 0) and not has_lost and not time_is_up:
             return False
         connection.state[_PARKED] = Fetches._parked(connection) - 1
