@@ -50,6 +50,7 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.options.reference
 	$(BIN)/python -m lakeward.cli.reference
+	$(BIN)/python -m lakeward.records.reference
 
 clean: ## remove .venv, caches and the demo's data
 	rm -rf $(VENV) .demo build dist src/*.egg-info

@@ -195,6 +195,7 @@ class Node:
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
 
     def _retain(self) -> Iterator[object]:
+        self._tablets.refresh_settings()
         return self._tablets.retain(self._clock.now_ms())
 
     def _close_idle(self) -> None:
@@ -204,7 +205,7 @@ class Node:
                 connection.abort()
 
     def _log_settings(self, table: TableInfo) -> LogSettings:
-        return log_settings(self.options, table)
+        return log_settings(self.coordinator.config.current, table)
 
     # -- what it counts
 

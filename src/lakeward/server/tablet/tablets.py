@@ -96,6 +96,13 @@ class Tablets:
             if bucket.table_id == table.table_id:
                 log.settings = settings
 
+    def refresh_settings(self) -> None:
+        """Let all logs obey the server's options as they are now; some can be changed while it runs."""
+        for bucket, log in self._logs.items():
+            table = self._catalog.table_by_id(bucket.table_id)
+            if table is not None:
+                log.settings = self._settings_of(table)
+
     def drop_table(self, table: TableInfo) -> None:
         """Take a table's files away."""
         self._dropped_tables.add(table.table_id)
