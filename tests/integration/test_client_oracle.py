@@ -85,9 +85,13 @@ async def test_changes_of_a_primary_key_table(ours: lakeward.AsyncConnection, th
         if refused.error_code == ErrorCode.UNSUPPORTED_VERSION.value:
             pytest.skip("this server has no primary key tables yet")
         raise
+    writer.upsert({"id": 2, "name": "stays"})
+    await writer.flush()
     writer.delete({"id": 1})
     await writer.flush()
     rows = (await table.scan(metadata_columns=True).to_arrow()).to_pylist()
-    assert [(r["_change_type"], r["name"]) for r in rows] == [("+I", "x"), ("-U", "x"), ("+U", "y"), ("-D", "y")]
+    changes = [("+I", "x"), ("-U", "x"), ("+U", "y"), ("+I", "stays"), ("-D", "y")]
+    assert [(r["_change_type"], r["name"]) for r in rows] == changes
+    assert (await table.head()).to_pylist() == [{"id": 2, "name": "stays"}]
     with pytest.raises(lakeward.UnsupportedError, match="primary key"):
         await table.append(numbered(0, 1))

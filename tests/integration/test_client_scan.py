@@ -160,6 +160,13 @@ def test_head_is_a_few_rows(hundred: lakeward.Table) -> None:
     assert hundred.head(1000).num_rows == 100
 
 
+def test_a_scan_without_end_is_no_table(hundred: lakeward.Table) -> None:
+    """It would never return; a limit makes it finite."""
+    with pytest.raises(lakeward.InvalidError, match="follow"):
+        hundred.scan(end=None).to_arrow()
+    assert ids(hundred.scan(end=None, limit=5)) == [0, 1, 2, 3, 4]
+
+
 def test_following_yields_what_arrives(conn: lakeward.Connection) -> None:
     """Rows written before and after the reader came are seen, in order; leaving the loop ends it."""
     table = table_of(conn, buckets=2)

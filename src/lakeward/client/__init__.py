@@ -1,23 +1,37 @@
 """What an application holds in its hands.
 
-sync, sync_table   Connection, Table, Writer, Scan: blocking facades over the asyncio core
-loop_thread        the background event loop the facades run on
-connection         AsyncConnection: metadata, channels, admin calls; closes everything it opened
-admin              databases, tables, partitions, cluster options
-metadata_cache     who leads which bucket; refreshed when a server says it is not the leader
-table              AsyncTable: the factory of writers and scans
-writer             AsyncWriter: rows in, acknowledgements out
-routing            which partition and bucket a row belongs to
-batching           small writes → batches per bucket
-lane, sender       one ordered, idempotent stream of batches per bucket → servers; retries
-writer_ids         writer ids lent to writers and taken back
-scan               AsyncScan: what to read, from where to where
-log_fetcher        the fetch loop beneath a scan; several answers in flight, decode on threads
-log_decoder        log batches → Arrow, whatever schema they were written under
-remote_fetch       log segments that moved to a file store
-limit_scan         a few rows, the quick way
-schema_forms       schemas as people write them
-data_forms         rows as people hold them → Arrow
-settings           options of a connection
-results            the small values that calls answer with
+The blocking door
+    sync, sync_table   Connection, Table, Writer, Scan: facades over the asyncio core
+    loop_thread        the background event loop the facades run on
+
+The cluster
+    connection         AsyncConnection: opens, hands out tables, closes everything it opened
+    admin              databases, tables, cluster options
+    cluster            what everything on one connection shares: settings, channels, metadata, worker threads
+    metadata_cache     who leads which bucket; refreshed when a server says it is not the leader
+    settings, results  options as values; the small values that calls answer with
+
+A table
+    table              AsyncTable: the factory of writers and scans
+    partitions         listed, created, dropped, made to exist before a write
+    offsets            where each bucket's log begins and ends, and what offset a time stands for
+    schema_forms       schemas as people write them
+    data_forms         rows as people hold them → Arrow
+
+Rows in:  write → routing → batching → encode (threads) → lane → sender → servers
+    writer             AsyncWriter: rows in, acknowledgements out
+    routing, batching  which partition and bucket a row belongs to; small writes → batches
+    lane               one bucket's batches: order, sequences, what an answer means. Decides, sends nothing
+    sender             lanes → leaders; finds them again, repeats, gives up
+    writer_ids         writer ids, lent to writers and taken back
+
+Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → reader
+    scan               AsyncScan: what to read, from where to where
+    log_fetcher        the fetch loop: several answers under way, bounded memory
+    cursor_mender      finds the leaders of buckets that have none
+    batch_cutter       answers → pieces of whole batches
+    decode_queue       pieces on their way through the decoder, in order
+    log_decoder        log batches → Arrow, whatever schema they were written under
+    remote_fetch       log segments that moved to a file store
+    limit_scan         a few rows, the quick way
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,8 +18,8 @@ from lakeward.rpc.channel import Channel
 from lakeward.rpc.pool import ChannelPool
 
 DEFAULT_PORT = 9123
-#: Encoding and decoding leave the interpreter lock, so two threads fill two cores.
-_WORKERS = 2
+#: Encoding and decoding leave the interpreter lock, so threads fill cores; more than this many only fill memory.
+_WORKERS_MAX = 8
 _READ_ONLY = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS")
 
 
@@ -29,7 +30,7 @@ class Cluster:
         self.settings = settings
         self.pool = ChannelPool(settings.connect_timeout_ms)
         self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms)
-        self.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="lakeward-worker")
+        self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
 
     async def ask(self, api: Api, message: Any) -> Any:
         """Send a request to the coordinator; a read is repeated once when the connection broke."""

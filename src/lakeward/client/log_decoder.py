@@ -6,7 +6,7 @@ out. The server projects by position, so wanted columns travel in table order an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from lakeward.records.arrow_types import arrow_schema
 from lakeward.records.batch_header import BatchHeader
 from lakeward.records.log_batch import BatchSpan, crc_is_right, walk_batches
 from lakeward.records.row_batches import records_of
+from lakeward.records.row_codec import RowFormat
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
 METADATA_FIELDS = (
@@ -31,7 +32,7 @@ METADATA_FIELDS = (
     pa.field("_timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
     pa.field("_change_type", pa.string(), nullable=False),
 )
-_ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
+ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 #: Batches smaller than this are put together, so that many small writes do not become many small batches.
 _SMALL_ROWS = 1024
 
@@ -86,7 +87,11 @@ class LogDecoder:
 
     def unknown_schemas(self, chunk: Chunk) -> set[int]:
         """Schema ids of these batches that must be told by `learn()` before `decode()`."""
-        return {span.header.schema_id for span in walk_batches(chunk.data)} - self._schemas.keys()
+        return self.unknown({span.header.schema_id for span in walk_batches(chunk.data)})
+
+    def unknown(self, schema_ids: Iterable[int]) -> set[int]:
+        """Those of these schema ids that must be told by `learn()`."""
+        return set(schema_ids) - self._schemas.keys()
 
     def learn(self, schema_id: int, schema: Schema) -> None:
         """What a schema id stands for."""
@@ -135,21 +140,30 @@ class LogDecoder:
         plan = self._plan(header.schema_id, chunk.projected)
         payload = chunk.data[span.start + header.header_bytes + header.statistics_length : span.end]
         rows, changes = self._rows(plan, header, payload)
-        arrays = [
-            pa.nulls(header.record_count, field.type) if place is None or rows is None else rows.column(place)
-            for place, field in zip(plan.places, self._fields, strict=True)
-        ]
+        arrays = self._arranged(plan, rows, header.record_count)
         if self._metadata_columns:
             arrays += self._metadata(chunk.bucket, span, changes)
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _arranged(self, plan: _Plan, rows: pa.RecordBatch | None, count: int) -> list[pa.Array]:
+        return [
+            pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
+            for place, field in zip(plan.places, self._fields, strict=True)
+        ]
+
+    def decode_rows(self, rows: Sequence[memoryview], schema_id: int, row_format: RowFormat) -> pa.RecordBatch:
+        """The asked columns of rows that stand alone, as values of a primary key table do."""
+        plan = self._plan(schema_id, projected=False)
+        written = rows_to_arrow(rows, plan.written, row_format(tuple(c.type for c in plan.written.columns)))
+        return pa.RecordBatch.from_arrays(self._arranged(plan, written, len(rows)), schema=self.schema)
 
     def _rows(
         self, plan: _Plan, header: BatchHeader, payload: memoryview
     ) -> tuple[pa.RecordBatch | None, NDArray[np.int8] | None]:
         """The rows as they were written, and their change types where there are any."""
-        if self._format in _ROW_FORMATS:
+        if self._format in ROW_FORMATS:
             kinds, rows = zip(*records_of(payload, header.record_count), strict=True)
-            codec = _ROW_FORMATS[self._format](tuple(c.type for c in plan.written.columns))
+            codec = ROW_FORMATS[self._format](tuple(c.type for c in plan.written.columns))
             return rows_to_arrow(rows, plan.written, codec), np.array(kinds, np.int8)
         changes = None
         if not header.append_only:

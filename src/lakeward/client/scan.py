@@ -54,6 +54,10 @@ class AsyncScan:
         """All rows as a pyarrow.Table."""
         import pyarrow as pa
 
+        if self._asked.end is None and self._asked.limit is None:
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                f"This scan of {self._info.path} has no end, so it never becomes a table; use follow(), or set an end."
+            )
         schema = self._decoder().schema
         return pa.Table.from_batches([batch async for batch in self.batches()], schema)
 

@@ -12,7 +12,7 @@ from lakeward.options.option import Option
 _PREFIX = "client."
 _MB = 1 << 20
 #: Apache Fluss fetches 1 MB of a bucket at a time; bulk scans here want fewer, larger answers.
-_BUCKET_FETCH_BYTES = 8 * _MB
+_BUCKET_FETCH_BYTES = 16 * _MB
 _FETCH_BYTES = 32 * _MB
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -19,7 +20,13 @@ from lakeward.model import json_form
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
-from lakeward.protocol.messages.log import FetchLogResponse, PbFetchLogRespForBucket, PbFetchLogRespForTable
+from lakeward.protocol.messages.log import (
+    FetchLogResponse,
+    PbFetchLogRespForBucket,
+    PbFetchLogRespForTable,
+    PbRemoteLogFetchInfo,
+    PbRemoteLogSegment,
+)
 from lakeward.protocol.messages.table import GetTableSchemaResponse
 
 INFO = table_info("id BIGINT", buckets=4)
@@ -218,6 +225,26 @@ async def test_an_unknown_schema_is_asked_for(cluster: FakeCluster) -> None:
         reading = asyncio.ensure_future(anext(fetcher))
         reply(await cluster.channel.next(), b0=ids_batch([3], schema_id=9))
         assert ids(await reading) == [3]
+
+
+async def test_remote_segments_are_read_where_they_are(cluster: FakeCluster, tmp_path: Path) -> None:
+    """The server points to a file; its rows come out, and the next fetch begins behind it."""
+    (tmp_path / "u").mkdir()
+    (tmp_path / "u" / f"{0:020d}.log").write_bytes(bytes(ids_batch([1, 2, 3], base_offset=0)))
+    segment = PbRemoteLogSegment(
+        remote_log_segment_id="u", remote_log_start_offset=0, remote_log_end_offset=3, segment_size_in_bytes=1
+    )
+    remote = PbRemoteLogFetchInfo(remote_log_tablet_dir=str(tmp_path), remote_log_segments=(segment,))
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 1, 9)
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        asked = await cluster.channel.next()
+        bucket = PbFetchLogRespForBucket(bucket_id=0, high_watermark=9, remote_log_fetch_info=remote)
+        table = PbFetchLogRespForTable(table_id=7, buckets_resp=(bucket,))
+        asked.answer.set_result(FetchLogResponse(tables_resp=(table,)))
+        assert ids(await reading) == [2, 3]
+        assert offsets(await cluster.channel.next()) == {0: 3}
 
 
 async def test_leaving_takes_back_what_was_asked(cluster: FakeCluster) -> None:
