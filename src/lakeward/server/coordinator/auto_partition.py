@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lakeward.errors import ErrorCode
+from lakeward.model.partition import HISTORICAL
 from lakeward.options import table as table_options
-from lakeward.server.coordinator.partition import HISTORICAL
 from lakeward.server.coordinator.time_format import TimeFormat, TimeUnit
 
 _FIXED_OFFSET = re.compile(r"(?:GMT|UTC)([+-])(\d{1,2})(?::?(\d{2}))?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakeward.errors import ErrorCode
+from lakeward.model.partition import HISTORICAL, SEPARATOR, check_values, qualified_name, values_of_spec
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
@@ -13,7 +14,7 @@ from lakeward.server.coordinator import table_rules
 from lakeward.server.coordinator.auto_partition import AutoPartition
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.coordinator.cluster_config import ClusterConfig
-from lakeward.server.coordinator.partition import HISTORICAL, SEPARATOR, PartitionInfo, qualified, resolved_values
+from lakeward.server.coordinator.partition import PartitionInfo
 from lakeward.server.coordinator.table_admin import TableAdmin
 
 
@@ -37,14 +38,15 @@ class PartitionAdmin:
         """A new partition."""
         table = self.partitioned_table(path)
         keys = table.descriptor.partition_keys
-        values = resolved_values(path, keys, spec, reserved_allowed=False)
+        values = values_of_spec(keys, spec, path)
+        check_values(values, creating=True)
         self._check_time(table, values)
         name = SEPARATOR.join(values)
         if self._catalog.partition_by_name(table.table_id, name) is not None:
             if ignore_if_exists:
                 return
             raise ErrorCode.PARTITION_ALREADY_EXISTS.error(
-                f"Partition '{qualified(keys, values)}' already exists for table {path}"
+                f"Partition '{qualified_name(keys, values)}' already exists for table {path}"
             )
         table_rules.check_servers(table.descriptor.properties)
         self._check_room(table)
@@ -54,7 +56,8 @@ class PartitionAdmin:
         """Remove a partition; its data goes soon after."""
         table = self.partitioned_table(path)
         keys = table.descriptor.partition_keys
-        values = resolved_values(path, keys, spec, reserved_allowed=True)
+        values = values_of_spec(keys, spec, path)
+        check_values(values, creating=False)
         if HISTORICAL in values:
             raise ErrorCode.PARTITION_SPEC_INVALID.error(f"The partition '{HISTORICAL}' of {path} cannot be dropped.")
         partition = self._catalog.partition_by_name(table.table_id, SEPARATOR.join(values))
@@ -62,7 +65,7 @@ class PartitionAdmin:
             self._catalog.drop_partitions([partition])
         elif not ignore_if_not_exists:
             raise ErrorCode.PARTITION_NOT_EXISTS.error(
-                f"Partition '{qualified(keys, values)}' does not exist for table {path}"
+                f"Partition '{qualified_name(keys, values)}' does not exist for table {path}"
             )
 
     def list(self, path: TablePath, partial_spec: Mapping[str, str]) -> tuple[TableInfo, list[PartitionInfo]]:
