@@ -13,12 +13,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode
+from lakeward.model.data_types import DataType
 from lakeward.model.schema import Schema
-from lakeward.records.arrow_message import Buffer, column_shape, damaged, read_message, template
+from lakeward.records.arrow_message import NO_CODEC, Buffer, column_shape, damaged, read_message, template
 from lakeward.records.batch_header import BATCH_V1, BATCH_V2, HEADER_BYTES
 from lakeward.records.log_batch import BatchSpan
+from lakeward.records.null_columns import null_buffers, null_nodes
 
 _LENGTH = struct.Struct("<i")
+_I64 = struct.Struct("<q")
+_ALIGNMENT = 8
+#: Stands where a compressed buffer says how long it was; the bytes behind it are as they are.
+_NOT_COMPRESSED = -1
 _STATISTICS_AT = {1: BATCH_V1.offset("statistics_length"), 2: BATCH_V2.offset("statistics_length")}
 
 
@@ -38,10 +44,11 @@ class Projection(NamedTuple):
     buffer_total: int
     node_count: int
     buffer_count: int
+    missing: tuple[DataType, ...]
 
 
-def plan_projection(schema: Schema, positions: Sequence[int]) -> Projection:
-    """What to take from batches of this schema. Columns that the schema does not have yet are left out."""
+def plan_projection(schema: Schema, positions: Sequence[int], newest: Schema | None = None) -> Projection:
+    """What to take from batches of this schema; columns that only the newest schema has will be NULL."""
     if not positions:
         raise ErrorCode.INVALID_COLUMN_PROJECTION.error("A projection needs at least one column.")
     if any(b <= a for a, b in pairwise(positions)) or positions[0] < 0:
@@ -62,12 +69,16 @@ def plan_projection(schema: Schema, positions: Sequence[int]) -> Projection:
             before = runs.pop()
             run = _Run(slice(before.nodes.start, run.nodes.stop), before.first_buffer, run.stop_buffer)
         runs.append(run)
+    columns = () if newest is None else newest.columns
+    missing = tuple(columns[p].type for p in positions if len(schema.columns) <= p < len(columns))
+    shapes = [column_shape(type_) for type_ in missing]
     return Projection(
         runs=tuple(runs),
         node_total=node_ends[-1],
         buffer_total=buffer_ends[-1],
-        node_count=sum(r.nodes.stop - r.nodes.start for r in runs),
-        buffer_count=sum(r.stop_buffer - r.first_buffer for r in runs),
+        node_count=sum(r.nodes.stop - r.nodes.start for r in runs) + sum(n for n, _ in shapes),
+        buffer_count=sum(r.stop_buffer - r.first_buffer for r in runs) + sum(b for _, b in shapes),
+        missing=missing,
     )
 
 
@@ -102,6 +113,14 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
             moved.append(buffers[i + 1])
         pieces.append(data[message.body_at + first : message.body_at + stop])
         cursor += stop - first
+    for type_ in plan.missing:
+        nodes_of_nulls = tuple(null_nodes(type_, message.rows))
+        struct.pack_into(f"<{len(nodes_of_nulls)}q", metadata, node_at, *nodes_of_nulls)
+        node_at += 8 * len(nodes_of_nulls)
+        piece, places = _nulls(type_, message.rows, cursor, is_compressed=message.codec != NO_CODEC)
+        moved += places
+        pieces.append(piece)
+        cursor += len(piece)
     struct.pack_into(f"<{len(moved)}q", metadata, shape.buffers_at, *moved)
     struct.pack_into("<q", metadata, shape.rows_at, message.rows)
     struct.pack_into("<q", metadata, shape.body_bytes_at, cursor)
@@ -115,3 +134,16 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
     size = len(head) + cursor
     _LENGTH.pack_into(head, 8, size - 12)
     return [head, *pieces], size
+
+
+def _nulls(type_: DataType, rows: int, cursor: int, *, is_compressed: bool) -> tuple[bytearray, list[int]]:
+    """The buffers of a column without values, and where they stand when they follow `cursor` bytes of body."""
+    piece = bytearray(-cursor % _ALIGNMENT)
+    places = []
+    for size in null_buffers(type_, rows):
+        stored = size + _I64.size if size and is_compressed else size
+        places += [cursor + len(piece), stored]
+        if stored != size:
+            piece += _I64.pack(_NOT_COMPRESSED)
+        piece += bytes(size + -stored % _ALIGNMENT)
+    return piece, places

@@ -18,6 +18,8 @@ from lakeward.storage.log.log_tablet import LogRead
 #: Projecting costs some ten microseconds a batch; this keeps one answer of tiny batches from holding up everybody.
 _BATCHES_MAX = 1000
 _PLANS_MAX = 1000
+#: How much larger than what was read an answer may become when columns are added to old batches.
+_GROWTH_BYTES_MAX = 4 << 20
 
 
 class Selected(NamedTuple):
@@ -59,7 +61,7 @@ class Selections:
         next_offset = read.first_offset
         last_was_kept = True
         for number, span in enumerate(walk_batches(read.data)):
-            if number == _BATCHES_MAX:
+            if number == _BATCHES_MAX or total > len(read.data) + _GROWTH_BYTES_MAX:
                 break
             next_offset = span.header.last_offset + 1
             last_was_kept = predicate is None or self._is_wanted(table, read.data, span, predicate)
@@ -91,7 +93,7 @@ class Selections:
                 raise ErrorCode.SCHEMA_NOT_EXIST.error(f"Schema {schema_id} of table {table.path} does not exist.")
             if len(self._plans) > _PLANS_MAX:
                 self._plans.clear()
-            plan = self._plans[key] = plan_projection(schema, positions)
+            plan = self._plans[key] = plan_projection(schema, positions, table.schema)
         return plan
 
 
