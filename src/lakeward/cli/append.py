@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from lakeward.cli.failures import Failure
 from lakeward.cli.files.formats import FORMATS, format_of, open_rows
-from lakeward.cli.listing import count, output_option, show_json
+from lakeward.cli.files.source import STDIN
+from lakeward.cli.listing import count, output_option, said, show_json
 from lakeward.cli.parameters import TableName
 from lakeward.cli.session import Session, on_server
 from lakeward.runtime.clock import SystemClock
@@ -58,11 +60,11 @@ def append(
         raise click.UsageError(f"{delimiter!r} is not one character; for tabs say --format tsv.")
     for path in files:
         format_of(path, told)  # a name that tells nothing is better found before the first file is sent
-    sources = ((path, open_rows(path, told, delimiter=delimiter, has_header=not no_header)) for path in files)
+    opened = (open_rows(path, told, delimiter=delimiter, has_header=not no_header) for path in files)
     clock = SystemClock()
     started = clock.monotonic()
     with session.connect() as connection:
-        rows = _append_all(connection, table, list(sources), create)
+        rows = _append_all(connection, table, zip(files, opened, strict=True), create)
     seconds = clock.monotonic() - started
     if output == "json":
         show_json({"table": table, "rows": rows, "seconds": round(seconds, 3)})
@@ -71,14 +73,20 @@ def append(
         click.echo(f"Appended {count(rows, 'row')} to {table}{rate}.")
 
 
-def _append_all(connection: Connection, path: str, sources: list[tuple[str, RowFile]], create: bool) -> int:
+def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, RowFile]], create: bool) -> int:
+    """Append one file after the other; each is opened when its turn comes."""
     from lakeward.cli.append_progress import AppendProgress
 
-    if create and not connection.has_table(path):
-        connection.create_table(path, sources[0][1].inferred_schema(), exist_ok=True)
-    table = connection.table(path)
+    total = 0
+    table: Table | None = None
     with AppendProgress() as progress:
-        return sum(_append_one(table, name, rows, progress) for name, rows in sources)
+        for path, rows in files:
+            if table is None:
+                if create and not connection.has_table(target):
+                    connection.create_table(target, rows.inferred_schema(), exist_ok=True)
+                table = connection.table(target)
+            total += _append_one(table, "stdin" if path == STDIN else path, rows, progress)
+    return total
 
 
 def _append_one(table: Table, name: str, rows: RowFile, progress: AppendProgress) -> int:
@@ -97,10 +105,9 @@ def _append_one(table: Table, name: str, rows: RowFile, progress: AppendProgress
             except BadRowError as wrong:
                 bad = wrong  # rows before it are still under way, and wanted
     except KeyboardInterrupt:
-        click.echo(f"\nStopped; {count(writer.written, 'row')} of {name} were acknowledged.", err=True)
+        said(f"\nStopped. Acknowledged: {count(writer.written, 'row')} of {name}.")
         raise
     if bad is not None:
-        raise Failure(
-            f"{bad.message}.\n{count(writer.written, 'row')} before it are in {table.path}; nothing after it was sent."
-        )
+        before = count(writer.written, "row")
+        raise Failure(f"{bad.message}.\n{before} before it went into {table.path}; nothing after it was sent.")
     return writer.written

@@ -39,19 +39,16 @@ def told_plainly(context: click.Context) -> Iterator[None]:
         _silence_stdout()
         context.exit(0)
     except Exception as wrong:
-        session = context.ensure_object(Session)
-        if session.debug:
+        if context.ensure_object(Session).debug:
             raise
-        raise Failure(sentence(wrong, session.server)) from wrong
+        raise Failure(sentence(wrong)) from wrong
 
 
-def sentence(wrong: Exception, server: str) -> str:
+def sentence(wrong: Exception) -> str:
     """What to tell a person about an exception."""
     if isinstance(wrong, LakewardError):
         if wrong.code is ErrorCode.NETWORK:
-            return (
-                f"{wrong.message} (Start one with `lakeward serve`, or name another with --server; this is {server}.)"
-            )
+            return f"{wrong.message} `lakeward serve` starts one, --server names another."
         return wrong.message
     if isinstance(wrong, OSError):
         place = "" if wrong.filename is None else f"{wrong.filename}: "

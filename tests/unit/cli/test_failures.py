@@ -59,6 +59,6 @@ def test_ctrl_c_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_server_the_sentence_says_how_to_start_one() -> None:
     """The most common first error helps itself."""
-    told = sentence(ErrorCode.NETWORK.error("Cannot connect to localhost:9123."), "localhost:9123")
+    told = sentence(ErrorCode.NETWORK.error("Cannot connect to localhost:9123."))
     assert "lakeward serve" in told
     assert "--server" in told
