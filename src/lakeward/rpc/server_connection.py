@@ -28,6 +28,8 @@ from lakeward.rpc.listener import Listener
 _SMALL_BUFFER_BYTES = 64 * 1024
 #: After a large frame the next one is probably large too: read only its head into the small buffer, to copy little.
 _PEEK_BYTES = 4096
+#: Answers of one turn go out together, up to this size.
+_FLUSH_BYTES = 1 << 20
 _HTTP_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI")
 _HTTP_REQUEST_BYTES_MAX = 16 * 1024
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
@@ -80,6 +82,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._read_limit = _SMALL_BUFFER_BYTES
         self._frame_end = 0
         self._out: Parts = []
+        self._out_bytes = 0
         self._in_turn = False
         self._is_first = True
         self._is_http = False
@@ -242,12 +245,14 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._closing:
             return
         self._out += parts
-        if not self._in_turn:
+        self._out_bytes += sum(map(len, parts))
+        # A turn may take thousands of small requests with large answers: what piles up must pause the turn.
+        if not self._in_turn or self._out_bytes > _FLUSH_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         if self._out and self._transport is not None:
-            out, self._out = self._out, []
+            out, self._out, self._out_bytes = self._out, [], 0
             self._transport.writelines(out)
 
     def pause_writing(self) -> None:
