@@ -13,14 +13,11 @@ from __future__ import annotations
 import enum
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lakeward.errors import ErrorCode, RetriableError
 from lakeward.model.bucket import TableBucket
 from lakeward.records.batch_header import NO_SEQUENCE, NO_WRITER
-
-if TYPE_CHECKING:
-    from lakeward.records.log_batch_builder import EncodedRows
 
 SEQUENCES = 1 << 31
 
@@ -34,13 +31,26 @@ class Verdict(enum.Enum):
     FAILED = "failed for good"
 
 
+class Sealable(Protocol):
+    """An encoded batch that lacks only its sender's name and number."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the batch, its header included."""
+        ...
+
+    def seal(self, schema_id: int, writer_id: int, sequence: int) -> memoryview | bytearray:
+        """The whole batch; one that goes again is sealed again."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Outgoing:
     """A batch on its way. `rows` is None until it is encoded."""
 
     row_count: int
     raw_bytes: int
-    rows: EncodedRows | None = None
+    rows: Sealable | None = None
     encoded_bytes: int = 0
     sequence: int = NO_SEQUENCE
     attempts: int = 0

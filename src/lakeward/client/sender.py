@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakeward.client.admin import table_info
 from lakeward.client.cluster import Cluster
-from lakeward.client.lane import Lane, Outgoing, Verdict
+from lakeward.client.delivery import PRESSURE_PAUSE_MS_MAX, Delivery
+from lakeward.client.lane import Lane, Outgoing, Sealable, Verdict
 from lakeward.client.writer_ids import WriterIdentity, WriterIds
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
-from lakeward.protocol.api import Api
-from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
 from lakeward.rpc.channel import Channel
-
-if TYPE_CHECKING:
-    from lakeward.records.log_batch_builder import EncodedRows
 
 #: Small batches travel together up to this size; larger ones alone, so that none waits for another.
 _SHARED_REQUEST_BYTES = 512 * 1024
@@ -58,9 +54,12 @@ class _Request:
 class Sender:
     """The lanes of one writer. Runs on callbacks; tasks appear only when something is wrong."""
 
-    def __init__(self, cluster: Cluster, info: TableInfo, ids: WriterIds, identity: WriterIdentity) -> None:
+    def __init__(
+        self, cluster: Cluster, info: TableInfo, delivery: Delivery, ids: WriterIds, identity: WriterIdentity
+    ) -> None:
         self._cluster = cluster
         self._info = info
+        self._delivery = delivery
         self._ids = ids
         self._identity = identity
         self._loop = asyncio.get_running_loop()
@@ -91,7 +90,7 @@ class Sender:
         lane.add(batch)
         self._touch(lane)
 
-    def encoded(self, bucket: TableBucket, batch: Outgoing, rows: EncodedRows) -> None:
+    def encoded(self, bucket: TableBucket, batch: Outgoing, rows: Sealable) -> None:
         """The rows of a batch are ready."""
         if self.failure is None:
             batch.rows = rows
@@ -164,26 +163,18 @@ class Sender:
 
     def _post(self, channel: Channel, group: list[_Sent]) -> None:
         settings = self._cluster.settings
-        request = ProduceLogRequest(
-            acks=settings.acks,
-            table_id=self._info.table_id,
-            timeout_ms=settings.request_timeout_ms,
-            buckets_req=tuple(self._bucket_request(lane, batch) for lane, batch in group),
-        )
+        request = self._delivery.request([(lane.bucket, self._sealed(lane, batch)) for lane, batch in group], settings)
         try:
             timeout_ms = settings.request_timeout_ms + _ANSWER_GRACE_MS
-            answer = channel.post(Api.PRODUCE_LOG, request, timeout_ms=timeout_ms)
+            answer = channel.post(self._delivery.api, request, timeout_ms=timeout_ms)
         except LakewardError as wrong:
             self._answered_alike(group, wrong)
         else:
             answer.add_done_callback(lambda done: self._answered(group, done))
 
-    def _bucket_request(self, lane: Lane, batch: Outgoing) -> PbProduceLogReqForBucket:
+    def _sealed(self, lane: Lane, batch: Outgoing) -> memoryview | bytearray:
         assert batch.rows is not None
-        records = batch.rows.seal(self._info.schema_id, lane.writer_id, batch.sequence)
-        return PbProduceLogReqForBucket(
-            partition_id=lane.bucket.partition_id, bucket_id=lane.bucket.bucket, records=records
-        )
+        return batch.rows.seal(self._info.schema_id, lane.writer_id, batch.sequence)
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -204,7 +195,13 @@ class Sender:
                 self._refused(lane, batch, ErrorCode.of_wire(reply.error_code).error(reply.error_message))
             else:
                 lane.stored(batch)
+                self._rest(lane, self._delivery.pause_ms(reply))
                 self._stored(lane, batch)
+
+    def _rest(self, lane: Lane, pause_ms: float) -> None:
+        """Leave a bucket alone for a moment, because its store cannot keep up."""
+        if pause_ms:
+            self._mend(lane, pause_ms)
 
     def _answered_alike(self, group: Iterable[_Sent], wrong: LakewardError) -> None:
         for lane, batch in group:
@@ -236,11 +233,11 @@ class Sender:
             if wrong.code in _STALE_METADATA:
                 self._channels.pop(lane, None)
                 self._cluster.metadata.forget(lane.bucket)
-            self._mend(lane, backoff_ms=min(_BACKOFF_MS_MIN << min(batch.attempts - 1, 10), _BACKOFF_MS_MAX))
+            self._mend(lane, _backoff_ms(wrong.code, batch.attempts))
 
     def _explained(self, lane: Lane, wrong: LakewardError) -> LakewardError:
         where = f"bucket {lane.bucket.bucket}" + (f" of partition {lane.partition}" if lane.partition else "")
-        return wrong.code.error(f"Append to {self._info.path}, {where}, failed: {wrong.message}")
+        return wrong.code.error(f"{self._delivery.verb} {self._info.path}, {where}, failed: {wrong.message}")
 
     def _settle(self, batch: Outgoing) -> None:
         self.unsettled -= 1
@@ -287,7 +284,7 @@ class Sender:
             return
         bug = task.exception()
         if bug is not None:  # whoever waits for this lane must hear of it
-            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"Append to {self._info.path} failed: {bug!r}"))
+            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"{self._delivery.verb} {self._info.path} failed: {bug!r}"))
         elif lane.unsettled:
             self._touch(lane)
 
@@ -298,3 +295,9 @@ class Sender:
             raise ErrorCode.TABLE_NOT_EXIST.error(
                 f"{self._info.path} was dropped and created anew; open it again with connection.table()."
             )
+
+
+def _backoff_ms(code: ErrorCode, attempts: int) -> float:
+    if code is ErrorCode.STORAGE_BACKPRESSURE:
+        return PRESSURE_PAUSE_MS_MAX
+    return min(_BACKOFF_MS_MIN << min(attempts - 1, 10), _BACKOFF_MS_MAX)

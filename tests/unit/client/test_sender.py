@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from fake_cluster import Asked, FakeCluster, table_info
 
+from lakeward.client.delivery import LogDelivery
 from lakeward.client.lane import Outgoing
 from lakeward.client.sender import Sender
 from lakeward.client.writer_ids import WriterIdentity
@@ -55,7 +56,7 @@ def ids() -> Ids:
 @pytest.fixture
 async def sender(cluster: FakeCluster, ids: Ids) -> Sender:
     """A sender of writer 5."""
-    return Sender(cluster, INFO, ids, WriterIdentity(5))  # type: ignore[arg-type]
+    return Sender(cluster, INFO, LogDelivery(INFO), ids, WriterIdentity(5))  # type: ignore[arg-type]
 
 
 def send(sender: Sender, *ids: int, bucket: int = 0) -> None:
@@ -209,7 +210,7 @@ async def test_a_clean_end_hands_the_writer_id_on(cluster: FakeCluster, sender: 
 
 async def test_a_borrowed_identity_continues_its_sequences(cluster: FakeCluster, ids: Ids) -> None:
     """A bucket that this writer id has written to before goes on with the next number."""
-    sender = Sender(cluster, INFO, ids, WriterIdentity(5, {TableBucket(7, None, 0): 42}))  # type: ignore[arg-type]
+    sender = Sender(cluster, INFO, LogDelivery(INFO), ids, WriterIdentity(5, {TableBucket(7, None, 0): 42}))  # type: ignore[arg-type]
     send(sender, 1)
     (header,) = headers(await cluster.channel.next())
     assert header.batch_sequence == 42
@@ -229,7 +230,7 @@ async def test_memory_in_flight_is_bounded(cluster: FakeCluster, sender: Sender)
 async def test_retries_can_be_limited(ids: Ids) -> None:
     """`client.writer.retries` = 0 means one attempt."""
     cluster = FakeCluster(retries=0)
-    sender = Sender(cluster, INFO, ids, WriterIdentity(5))  # type: ignore[arg-type]
+    sender = Sender(cluster, INFO, LogDelivery(INFO), ids, WriterIdentity(5))  # type: ignore[arg-type]
     send(sender, 1)
     reply(await cluster.channel.next(), ErrorCode.NOT_LEADER_OR_FOLLOWER)
     with pytest.raises(LakewardError):
