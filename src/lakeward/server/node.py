@@ -28,6 +28,7 @@ from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.service import handlers as coordinator_handlers
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
 from lakeward.server.tablet.log_settings import log_settings
 from lakeward.server.tablet.produce import Appends
@@ -73,14 +74,8 @@ class Node:
         for leftover in self._directory.dropped():
             self._later(partial(self._directory.remove, leftover))
         now_ms = self._clock.now_ms
-        appends = Appends(
-            catalog,
-            self._tablets,
-            self._waiters,
-            now_ms=now_ms,
-            loop=loop,
-            park_ms=self.options.get(rows.WRITER_PARKING_TIMEOUT),
-        )
+        early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
+        appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
         handlers = tablet_handlers(
             appends, Fetches(catalog, self._tablets, self._waiters), Scans(self._tablets, now_ms)
         )

@@ -1,14 +1,8 @@
-"""PRODUCE_LOG: check, judge, append, answer; batches that came too early wait for their predecessor.
-
-A client has up to five batches of one writer under way, and its tasks race for the socket: a batch may overtake the
-one before it. Such a batch is parked; when the gap closes it is appended, when it does not it is refused.
-"""
+"""PRODUCE_LOG: check, judge, append, answer."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -24,87 +18,71 @@ from lakeward.records.batch_header import HEADER_BYTES
 from lakeward.records.log_batch import BatchSpan, cut_batches
 from lakeward.rpc.dispatch import Exchange
 from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.tablet.early import EarlyBatches, out_of_order
+from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
-from lakeward.storage.log.writer_state import Verdict, next_sequence
+from lakeward.storage.log.writer_state import Verdict
 
-_ACKS = {0, 1, -1}
-
-
-class _Early(NamedTuple):
-    """A batch that waits for its predecessor."""
-
-    data: memoryview
-    spans: list[BatchSpan]
-    done: Callable[[int | LakewardError], None]
-    timer: asyncio.TimerHandle
+ACKS = {0, 1, -1}
 
 
 class Appends:
     """Answers appends."""
 
     def __init__(
-        self,
-        catalog: Catalog,
-        tablets: Tablets,
-        waiters: Waiters,
-        *,
-        now_ms: Callable[[], int],
-        loop: asyncio.AbstractEventLoop,
-        park_ms: int,
-        park_bytes_max: int = 256 << 20,
+        self, catalog: Catalog, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
     ) -> None:
         self._catalog = catalog
         self._tablets = tablets
         self._waiters = waiters
+        self._early = early
         self._now_ms = now_ms
-        self._loop = loop
-        self._park_ms = park_ms
-        self._park_bytes_max = park_bytes_max
-        self._parked_bytes = 0
         self._shapes: dict[tuple[int, int], tuple[int, int]] = {}
-        self._early: dict[tuple[TableBucket, int, int], _Early] = {}
 
     def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | None:
         """Append to each bucket that is named; answer when all of them are done."""
-        if request.acks not in _ACKS:
+        if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
-        pending = _Pending(request, exchange)
+        pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
         for place, one in enumerate(request.buckets_req):
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
+            done = pending.done_at(place)
             try:
-                self._take(bucket, one, request.timeout_ms, pending.done_at(place))
+                self._take(bucket, one, request.timeout_ms, done)
             except LakewardError as wrong:
-                pending.done_at(place)(wrong)
-        pending.is_complete = True
-        return pending.response()
+                done(wrong)
+        answer: ProduceLogResponse | None = pending.started()
+        return answer
 
-    def _take(
-        self,
-        bucket: TableBucket,
-        one: PbProduceLogReqForBucket,
-        timeout_ms: int,
-        done: Callable[[int | LakewardError], None],
-    ) -> None:
+    def _take(self, bucket: TableBucket, one: PbProduceLogReqForBucket, timeout_ms: int, done: Done) -> None:
         table = self._tablets.table(bucket)
         assert not isinstance(one.records, list)
         data = memoryview(one.records)
         spans = cut_batches(data)
         self._check(table, data, spans)
-        log = self._tablets.log(bucket)
-        verdict, before = log.judge(spans)
-        header = spans[0].header
+        verdict, before = self._tablets.log(bucket).judge(spans)
+        first, last = spans[0].header, spans[-1].header
         match verdict:
             case Verdict.NEXT:
                 done(self._append(bucket, data, spans))
-                self._append_followers(bucket, spans)
+                self._early.follow(bucket, last.writer_id, last.batch_sequence)
             case Verdict.DUPLICATE:
                 assert before is not None
                 done(before.base_offset)
-            case Verdict.AHEAD if self._parked_bytes + len(data) <= self._park_bytes_max:
-                self._park(bucket, data, spans, min(self._park_ms, max(timeout_ms, 0)), done)
-            case _:
-                raise _out_of_order(table, bucket, header.writer_id, header.batch_sequence)
+            case Verdict.AHEAD:
+                sequences = (first.batch_sequence, last.batch_sequence)
+                self._early.wait(
+                    bucket,
+                    first.writer_id,
+                    sequences,
+                    data,
+                    timeout_ms,
+                    lambda kept: self._append(bucket, kept, spans),
+                    done,
+                )
+            case Verdict.OUT_OF_ORDER:
+                raise out_of_order(bucket, first.writer_id, first.batch_sequence)
 
     def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> int:
         writable = memoryview(bytearray(data)) if data.readonly else data
@@ -145,103 +123,13 @@ class Appends:
             self._shapes[table_id, schema_id] = shape
         return shape
 
-    # -- batches that came too early
 
-    def _park(
-        self,
-        bucket: TableBucket,
-        data: memoryview,
-        spans: list[BatchSpan],
-        wait_ms: int,
-        done: Callable[[int | LakewardError], None],
-    ) -> None:
-        header = spans[0].header
-        key = (bucket, header.writer_id, header.batch_sequence)
-        twin = self._early.get(key)
-        if twin is not None:  # sent twice while it waits: one batch, two answers
-            first = twin.done
-
-            def both(outcome: int | LakewardError) -> None:
-                first(outcome)
-                done(outcome)
-
-            self._early[key] = twin._replace(done=both)
-            return
-        kept = memoryview(bytearray(data))
-        timer = self._loop.call_later(wait_ms / 1000, self._give_up, key)
-        self._early[key] = _Early(kept, spans, done, timer)
-        self._parked_bytes += len(kept)
-
-    def _append_followers(self, bucket: TableBucket, spans: list[BatchSpan]) -> None:
-        """Append what waited for the batch that has just come."""
-        header = spans[-1].header
-        while self._early:
-            key = (bucket, header.writer_id, next_sequence(header.batch_sequence))
-            early = self._early.pop(key, None)
-            if early is None:
-                return
-            early.timer.cancel()
-            self._parked_bytes -= len(early.data)
-            try:
-                early.done(self._append(bucket, early.data, early.spans))
-            except LakewardError as wrong:
-                early.done(wrong)
-                return
-            header = early.spans[-1].header
-
-    def _give_up(self, key: tuple[TableBucket, int, int]) -> None:
-        early = self._early.pop(key, None)
-        if early is None:
-            return
-        bucket, writer_id, sequence = key
-        self._parked_bytes -= len(early.data)
-        try:
-            early.done(_out_of_order(self._tablets.table(bucket), bucket, writer_id, sequence))
-        except LakewardError as wrong:  # the table was dropped meanwhile
-            early.done(wrong)
+def _response(request: ProduceLogRequest, outcomes: list[Outcome]) -> ProduceLogResponse:
+    pairs = zip(request.buckets_req, outcomes, strict=True)
+    return ProduceLogResponse(buckets_resp=tuple(_result(one, outcome) for one, outcome in pairs))
 
 
-class _Pending:
-    """An append request whose buckets are done one after the other."""
-
-    def __init__(self, request: ProduceLogRequest, exchange: Exchange) -> None:
-        self._request = request
-        self._exchange = exchange
-        self._results: list[int | LakewardError | None] = [None] * len(request.buckets_req)
-        self._open = len(request.buckets_req)
-        self.is_complete = False
-
-    def done_at(self, place: int) -> Callable[[int | LakewardError], None]:
-        def done(outcome: int | LakewardError) -> None:
-            self._results[place] = outcome
-            self._open -= 1
-            response = self.response() if self.is_complete else None
-            if response is not None:
-                self._exchange.reply(response)
-
-        return done
-
-    def response(self) -> ProduceLogResponse | None:
-        """The answer, once every bucket has its result."""
-        if self._open:
-            return None
-        pairs = zip(self._request.buckets_req, self._results, strict=True)
-        return ProduceLogResponse(buckets_resp=tuple(_result(one, outcome) for one, outcome in pairs))
-
-
-def _result(one: PbProduceLogReqForBucket, outcome: int | LakewardError | None) -> PbProduceLogRespForBucket:
-    if isinstance(outcome, int):
-        return PbProduceLogRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, base_offset=outcome)
-    assert outcome is not None
-    return PbProduceLogRespForBucket(
-        partition_id=one.partition_id,
-        bucket_id=one.bucket_id,
-        error_code=outcome.code.value,
-        error_message=outcome.message,
-    )
-
-
-def _out_of_order(table: TableInfo, bucket: TableBucket, writer_id: int, sequence: int) -> LakewardError:
-    return ErrorCode.OUT_OF_ORDER_SEQUENCE.error(
-        f"Batch {sequence} of writer {writer_id} is not the next one for {bucket} of table {table.path}."
-    )
+def _result(one: PbProduceLogReqForBucket, outcome: Outcome) -> PbProduceLogRespForBucket:
+    if isinstance(outcome, LakewardError):
+        return PbProduceLogRespForBucket(**error_fields(one, outcome))
+    return PbProduceLogRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, base_offset=outcome)
