@@ -1,0 +1,21 @@
+"""The key/value state of one bucket of a primary key table.
+
+    store          the port: KvStore, KvView, Applied
+    slices         batches of keys and values: many byte strings in one buffer
+    snapshots      the state on disk with its log offset; the newest good one; the same for all engines
+    engines        engine name → store; a snapshot of one engine restored into another
+
+    hash_store     the default engine: compiled index over a value log in memory
+    value_log        chunks of entries that never move
+    hash_view        its state at one moment: read in key order, written to a file, read back
+    key_order        entries sorted by key, on demand
+    ordered_keys     sorted keys kept up to date, for prefix lookups
+    *_kernels        compiled loops: entries, index, order (these load numba, 110 MB)
+    raw_memory       what numba lacks: loads, stores and copies by address
+
+    rocksdb_store  the engine for state larger than memory
+    rocksdb_view     its state at one moment
+
+A store keeps nothing by itself. The changelog is the write-ahead log: apply to the store, append to the log, `undo`
+when the log cannot take it, `maintain` when it has. State after a crash = newest good snapshot + the log from there.
+"""

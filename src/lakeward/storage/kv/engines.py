@@ -1,0 +1,47 @@
+"""The engines by name; a server loads the libraries of those it uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakeward.errors import ErrorCode
+from lakeward.storage.kv.snapshots import Snapshot
+from lakeward.storage.kv.store import KvStore
+
+HASH = "hash"
+ROCKSDB = "rocksdb"
+ENGINES = (HASH, ROCKSDB)
+_CARRY_BYTES = 4 << 20
+
+
+def open_store(engine: str, directory: Path) -> KvStore:
+    """An empty store. `directory` is where the engine may keep working files, which do not outlive it."""
+    match engine:
+        case "hash":
+            from lakeward.storage.kv.hash_store import HashStore
+
+            return HashStore()
+        case "rocksdb":
+            from lakeward.storage.kv.rocksdb_store import RocksDbStore
+
+            return RocksDbStore(directory)
+        case _:
+            known = ", ".join(ENGINES)
+            raise ErrorCode.INVALID_CONFIG.error(f"There is no key/value engine {engine!r}; there are: {known}.")
+
+
+def restore_any(store: KvStore, snapshot: Snapshot, directory: Path) -> None:
+    """Restore an empty store from a snapshot of any engine; `directory` is for working files, as for `open_store`."""
+    if snapshot.engine == store.engine:
+        store.restore(snapshot)
+        return
+    other = open_store(snapshot.engine, directory)
+    try:
+        other.restore(snapshot)
+        rows = other.view()
+        while len(batch := rows.read(_CARRY_BYTES)):
+            store.apply(batch.keys, batch.values)
+            store.maintain()
+        rows.close()
+    finally:
+        other.close()

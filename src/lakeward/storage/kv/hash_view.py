@@ -1,0 +1,115 @@
+"""The hash engine's state at one moment: read in key order, or written to a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from lakeward.errors import ErrorCode
+from lakeward.records.layout import I64 as LONG
+from lakeward.records.layout import Field, Layout
+from lakeward.storage.kv import entry_kernels
+from lakeward.storage.kv.key_order import in_key_order
+from lakeward.storage.kv.slices import I64, U8, Entries
+from lakeward.storage.kv.value_log import CHUNK_BYTES_MAX, FrozenLog, ValueLog
+
+ENTRIES_FILE = "entries"
+#: The file of entries is a sequence of blocks, each of which becomes a chunk again.
+BLOCK = Layout.of(Field("bytes", LONG, "size of the entries that follow"), Field("rows", LONG, "how many there are"))
+_ROWS_MEASURED = 4096
+
+
+class HashView:
+    """Rows in key order. They are put into order when the first ones are read."""
+
+    def __init__(self, log: FrozenLog, positions: I64) -> None:
+        self.row_count = len(positions)
+        self._log: FrozenLog | None = log
+        self._positions = positions
+        self._is_ordered = False
+        self._at = 0
+
+    def read(self, bytes_max: int) -> Entries:
+        """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
+        if self._log is None or self._at == self.row_count:
+            return Entries.of(())
+        if not self._is_ordered:
+            self._positions = in_key_order(self._log.chunks, self._positions)
+            self._is_ordered = True
+        first = self._at
+        left_bytes = bytes_max
+        while self._at < self.row_count:
+            window = self._positions[self._at : self._at + _ROWS_MEASURED]
+            sizes = np.empty((2, len(window)), np.int64)
+            entry_kernels.measure(self._log.chunks, window, sizes[0], sizes[1])
+            total = np.cumsum(sizes.sum(axis=0))
+            fitting = int(np.searchsorted(total, left_bytes, side="right"))
+            self._at += fitting
+            if fitting < len(window):
+                break
+            left_bytes -= int(total[-1])
+        self._at = max(self._at, first + 1)
+        return self._log.gather(self._positions[first : self._at])
+
+    def close(self) -> None:
+        """Let go of the state."""
+        self._log = None
+        self._positions = np.empty(0, np.int64)
+
+
+def write_entries(log: FrozenLog, positions: I64, directory: Path) -> None:
+    """Write live entries as they lie in memory, block by block, and wait until they are on disk."""
+    positions = np.sort(positions)  # as they lie in memory: far faster to read than the order of the index
+    at = 0
+    with (directory / ENTRIES_FILE).open("wb", buffering=0) as file:
+        shared = np.empty(BLOCK.size + CHUNK_BYTES_MAX, np.uint8)
+        while at < len(positions):
+            block = shared
+            end, used = _pack(log, positions, at, block)
+            if used == 0:  # an entry larger than a chunk has a block to itself, as it had a chunk
+                address = entry_kernels.address_of(log.chunks, positions[at])
+                block = np.empty(BLOCK.size + entry_kernels.entry_bytes_at(address), np.uint8)
+                end, used = _pack(log, positions, at, block)
+            BLOCK.struct.pack_into(block.data, 0, used, end - at)
+            _write_all(file.fileno(), memoryview(block.data)[: BLOCK.size + used])
+            at = end
+        os.fsync(file.fileno())
+
+
+def _pack(log: FrozenLog, positions: I64, at: int, block: U8) -> tuple[int, int]:
+    body = block[BLOCK.size :]
+    end, used = entry_kernels.pack(log.chunks, positions, at, body.ctypes.data, len(body))
+    return end, used
+
+
+def _write_all(descriptor: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def read_entries(path: Path, log: ValueLog) -> list[tuple[int, int]]:
+    """Read a file of entries into new chunks; returns each with its number of rows."""
+    restored: list[tuple[int, int]] = []
+    with path.open("rb", buffering=0) as file:
+        while head := file.read(BLOCK.size):
+            if len(head) < BLOCK.size:
+                raise _damaged(path)
+            size, rows = BLOCK.struct.unpack(head)
+            if not 0 < size <= path.stat().st_size:
+                raise _damaged(path)
+            chunk = log.allocate(size)
+            left = memoryview(log.buffer(chunk).data)[:size]
+            while left:
+                count = file.readinto(left)
+                if not count:
+                    raise _damaged(path)
+                left = left[count:]
+            log.chunks[chunk, entry_kernels.USED] = size
+            restored.append((chunk, rows))
+    return restored
+
+
+def _damaged(path: Path) -> Exception:
+    return ErrorCode.KV_STORAGE.error(f"The snapshot file {path} is damaged; an older snapshot must be taken.")
