@@ -147,11 +147,17 @@ DISK_WRITE_RECOVER = _row(
     "Share of the disk at which writes resume; not yet honoured.",
     dynamic=True,
 )
+KV_ENGINE = _row(
+    "kv.engine",
+    choice("hash", "rocksdb"),
+    "hash",
+    "Where the state of primary key tables is: in memory, or in RocksDB when it is larger than memory (Lakeward).",
+)
 KV_SNAPSHOT_INTERVAL = _row(
     "kv.snapshot.interval",
     DURATION,
     10 * _MINUTE_MS,
-    "How often key/value state is snapshotted; not yet honoured.",
+    "How often key/value state is snapshotted.",
     dynamic=True,
 )
 DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)

@@ -58,7 +58,16 @@ def _assign(
     if encoding is KeyEncoding.HUDI or any(t.root in NESTED for t in types):
         return _assign_one_by_one(columns, types, bucket_count, lake_format, follow_pyfluss=follow_pyfluss)
     data, bounds = encode_keys(columns, types, encoding)
-    buckets = np.empty(len(bounds) - 1, np.int32)
+    return buckets_of_keys(data, bounds, encoding, bucket_count, follow_pyfluss=follow_pyfluss)
+
+
+def buckets_of_keys(
+    data: U8, bounds: I64, encoding: KeyEncoding, bucket_count: int, *, follow_pyfluss: bool = False
+) -> NDArray[np.int32]:
+    """The bucket of every encoded bucket key; Hudi's are not made here."""
+    buckets = np.zeros(len(bounds) - 1, np.int32)
+    if bucket_count == 1:
+        return buckets
     if np.any(bounds[1:] == bounds[:-1]):
         raise ErrorCode.INVALID_TARGET_COLUMN.error("A bucket key must not be empty.")
     match encoding:
@@ -67,6 +76,7 @@ def _assign(
         case KeyEncoding.ICEBERG:
             key_kernels.iceberg_buckets(data, bounds, bucket_count, buckets)
         case _:
+            assert encoding is KeyEncoding.COMPACTED
             key_kernels.fluss_buckets(data, bounds, bucket_count, not follow_pyfluss, buckets)
     return buckets
 

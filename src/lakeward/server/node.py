@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lakeward.model.table import TableInfo
 from lakeward.options import server as rows
@@ -20,6 +20,7 @@ from lakeward.rpc.dispatch import Dispatcher, Exchange, Handler
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.metrics import Metrics
 from lakeward.server import http
 from lakeward.server.caller import Caller
@@ -30,6 +31,7 @@ from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
+from lakeward.server.tablet.lazy_kv import LazyKv
 from lakeward.server.tablet.log_settings import log_settings
 from lakeward.server.tablet.produce import Appends
 from lakeward.server.tablet.scans import Scans
@@ -39,6 +41,9 @@ from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles
+
+if TYPE_CHECKING:
+    from lakeward.server.tablet.kv_service import KvService
 
 _log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
@@ -69,16 +74,16 @@ class Node:
         self._loop = loop
         self._waiters = Waiters(loop)
         catalog = self.coordinator.catalog
-        self._tablets = Tablets(catalog, self._directory, self._files, self._later, self._log_settings)
+        self._tablets = Tablets(catalog, self._directory, self._files, self._later, self._log_settings, self._kv_engine)
         catalog.subscribe(self._on_event)
         for leftover in self._directory.dropped():
             self._later(partial(self._directory.remove, leftover))
         now_ms = self._clock.now_ms
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
         appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
-        handlers = tablet_handlers(
-            appends, Fetches(catalog, self._tablets, self._waiters), Scans(self._tablets, now_ms)
-        )
+        kv = LazyKv(partial(self._kv_service, early))
+        fetches = Fetches(catalog, self._tablets, self._waiters)
+        handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
         self._declare_metrics()
         self._dispatcher = Dispatcher(handlers, self._count_request)
@@ -186,6 +191,7 @@ class Node:
         chores = self._housekeeping
         chores.every(options.get(rows.LOG_CHECKPOINT_INTERVAL), "checkpoint", self._tablets.checkpoint)
         chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "retention", self._retain)
+        chores.every(options.get(rows.KV_SNAPSHOT_INTERVAL), "snapshots", self._tablets.snapshot)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
 
@@ -198,6 +204,14 @@ class Node:
         for connection in list(self._connections):
             if self._loop.time() - connection.active_at > idle_s:
                 connection.abort()
+
+    def _kv_service(self, early: EarlyBatches) -> KvService:
+        from lakeward.server.tablet.kv_service import KvService
+
+        return KvService(self._tablets, self._waiters, early, SystemEntropy(), self._clock.now_ms)
+
+    def _kv_engine(self) -> str:
+        return self.options.get(rows.KV_ENGINE)
 
     def _log_settings(self, table: TableInfo) -> LogSettings:
         return log_settings(self.coordinator.config.current, table)

@@ -71,6 +71,11 @@ class DataDirectory:
         return parent / f"log-{bucket}"
 
     @staticmethod
+    def kv(parent: Path, bucket: int) -> Path:
+        """The directory of a bucket's state within its table or partition."""
+        return parent / f"kv-{bucket}"
+
+    @staticmethod
     def drop(directory: Path) -> Path | None:
         """Take a table or partition away under its name; returns what `remove` may delete at leisure."""
         if not directory.exists():

@@ -6,6 +6,11 @@ fetch      FETCH_LOG: read, select, answer or wait
 selection  which batches and columns of them a fetch gets (filters: the predicate it came with)
 waiting    fetches that wait for rows, woken by the append
 scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS
-not_yet    primary key tables, refused in the way clients understand
+puts       PUT_KV
+lookups    LOOKUP, PREFIX_LOOKUP, first rows
+kv_scanners  SCAN_KV: cursors over state
+early      batches that came before their predecessor
+pending    a write request whose buckets are done one after the other
+lazy_kv    kv_service, made when a primary key table is first touched
 service    one handler per API
 """

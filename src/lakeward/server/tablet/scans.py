@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
 from lakeward.protocol.messages.log import (
     LimitScanRequest,
     LimitScanResponse,
@@ -20,6 +21,7 @@ from lakeward.protocol.messages.table import (
     PbTableStatsRespForBucket,
 )
 from lakeward.rpc.dispatch import Exchange
+from lakeward.server.tablet.lazy_kv import LazyKv
 from lakeward.server.tablet.tablets import Tablets
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
@@ -29,8 +31,9 @@ _LIMIT_SCAN_BYTES_MAX = 64 << 20
 class Scans:
     """Answers questions about logs."""
 
-    def __init__(self, tablets: Tablets, now_ms: Callable[[], int]) -> None:
+    def __init__(self, tablets: Tablets, kv: LazyKv, now_ms: Callable[[], int]) -> None:
         self._tablets = tablets
+        self._kv = kv
         self._now_ms = now_ms
 
     def list_offsets(self, request: ListOffsetsRequest, _exchange: Exchange) -> ListOffsetsResponse:
@@ -72,9 +75,8 @@ class Scans:
         try:
             table = self._tablets.table(bucket)
             if table.descriptor.has_primary_key:
-                raise ErrorCode.UNSUPPORTED_VERSION.error(
-                    f"Table {table.path} has a primary key; it cannot be scanned yet."
-                )
+                rows = self._kv.service.lookups.first_rows(bucket, request.limit)
+                return LimitScanResponse(is_log_table=False, records=rows)
             log = self._tablets.log(bucket)
             records: list[bytes | bytearray | memoryview] = []
             offset = max(log.start_offset, log.end_offset - max(request.limit, 0))
@@ -101,9 +103,10 @@ class Scans:
         try:
             table = self._tablets.table(bucket)
             if table.descriptor.has_primary_key:
-                raise ErrorCode.INVALID_TABLE.error(f"Rows of primary key table {table.path} are not counted yet.")
-            log = self._tablets.log(bucket)
-            count = log.end_offset - log.start_offset
+                count = self._row_count(table, bucket)
+            else:
+                log = self._tablets.log(bucket)
+                count = log.end_offset - log.start_offset
         except LakewardError as wrong:
             return PbTableStatsRespForBucket(
                 error_code=wrong.code.value,
@@ -112,3 +115,8 @@ class Scans:
                 bucket_id=one.bucket_id,
             )
         return PbTableStatsRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, row_count=count)
+
+    def _row_count(self, table: TableInfo, bucket: TableBucket) -> int:
+        if table.descriptor.properties.get("table.changelog.image", "FULL").upper() == "WAL":
+            raise ErrorCode.INVALID_TABLE.error(f"Rows of {table.path} are not counted: its changelog image is WAL.")
+        return self._tablets.kv(bucket).row_count

@@ -5,12 +5,12 @@ from __future__ import annotations
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
 from lakeward.server.tablet.fetch import Fetches
-from lakeward.server.tablet.not_yet import not_yet_handlers
+from lakeward.server.tablet.lazy_kv import KV_APIS, LazyKv
 from lakeward.server.tablet.produce import Appends
 from lakeward.server.tablet.scans import Scans
 
 
-def tablet_handlers(appends: Appends, fetches: Fetches, scans: Scans) -> dict[Api, Handler]:
+def tablet_handlers(appends: Appends, fetches: Fetches, scans: Scans, kv: LazyKv) -> dict[Api, Handler]:
     """The APIs of the tablet role."""
     return {
         Api.PRODUCE_LOG: appends.handle,
@@ -18,5 +18,5 @@ def tablet_handlers(appends: Appends, fetches: Fetches, scans: Scans) -> dict[Ap
         Api.LIST_OFFSETS: scans.list_offsets,
         Api.LIMIT_SCAN: scans.limit_scan,
         Api.GET_TABLE_STATS: scans.table_stats,
-        **not_yet_handlers(),
+        **{api: kv.handler(api) for api in KV_APIS},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
@@ -14,6 +15,10 @@ from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles, storage_error
+
+if TYPE_CHECKING:
+    from lakeward.storage.kv.kv_table import KvTable
+    from lakeward.storage.kv.kv_tablet import KvTablet
 
 _log = logging.getLogger(__name__)
 
@@ -28,13 +33,17 @@ class Tablets:
         files: OpenFiles,
         later: Later,
         settings_of: Callable[[TableInfo], LogSettings],
+        kv_engine: Callable[[], str],
     ) -> None:
         self._catalog = catalog
         self._directory = directory
         self._files = files
         self._later = later
         self._settings_of = settings_of
+        self._kv_engine = kv_engine
         self._logs: dict[TableBucket, LogTablet] = {}
+        self._kvs: dict[TableBucket, KvTablet] = {}
+        self._kv_tables: dict[tuple[int, int], KvTable] = {}
         self._dropped_tables: set[int] = set()
 
     def __len__(self) -> int:
@@ -76,6 +85,39 @@ class Tablets:
         self._logs[bucket] = log
         return log
 
+    def kv(self, bucket: TableBucket, version: int | None = None) -> KvTablet:
+        """The state of a bucket of a primary key table; `version` is that of the API it is asked through."""
+        table = self.table(bucket)
+        if not table.descriptor.has_primary_key:
+            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} has no primary key.")
+        if version == 0:
+            _check_old_client(table)
+        kv = self._kvs.get(bucket)
+        return kv if kv is not None else self._open_kv(table, bucket)
+
+    def _open_kv(self, table: TableInfo, bucket: TableBucket) -> KvTablet:
+        from lakeward.storage.kv.kv_tablet import KvTablet  # heavy: it brings compiled kernels along
+
+        directory = self._directory.kv(self._parent(table, bucket), bucket.bucket)
+        table_id = table.table_id
+        kv = KvTablet(directory, self.log(bucket), lambda: self._kv_table(table_id), self._kv_engine(), self._later)
+        self._kvs[bucket] = kv
+        return kv
+
+    def _kv_table(self, table_id: int) -> KvTable:
+        """What a table's definition says now; read once per change of it."""
+        from lakeward.storage.kv.kv_table import KvTable
+
+        table = self._catalog.table_by_id(table_id)
+        if table is None:
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Table {table_id} has been dropped.")
+        key = (table_id, table.modified_ms)
+        found = self._kv_tables.get(key)
+        if found is None or found.info is not table:
+            found = KvTable.of(table, lambda schema_id: self._catalog.schema(table_id, schema_id))
+            self._kv_tables[key] = found
+        return found
+
     def _parent(self, table: TableInfo, bucket: TableBucket) -> Path:
         if bucket.partition_id is None:
             return self._directory.table(table.path, table.table_id)
@@ -115,6 +157,8 @@ class Tablets:
         self._remove(self._directory.partition(table.path, table.table_id, name, partition_id))
 
     def _forget(self, is_gone: Callable[[TableBucket], bool]) -> None:
+        for bucket in [b for b in self._kvs if is_gone(b)]:
+            self._kvs.pop(bucket).close()
         for bucket in [b for b in self._logs if is_gone(b)]:
             self._logs.pop(bucket).abandon()
 
@@ -139,7 +183,16 @@ class Tablets:
                 if table is None or not self._has_old_segments(table, bucket):
                     continue
                 log = self.log(bucket)
-            yield log.retain(now_ms)
+            kv = self._kvs.get(bucket)
+            if kv is None and table_has_key(self._catalog, bucket):
+                continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
+            yield log.retain(now_ms, None if kv is None else kv.retained_offset)
+
+    def snapshot(self) -> Iterator[object]:
+        """Have the state of every bucket written that has changed."""
+        for kv in list(self._kvs.values()):
+            kv.snapshot()
+            yield kv
 
     def _has_old_segments(self, table: TableInfo, bucket: TableBucket) -> bool:
         """Whether a log that is not open could have anything to delete: a lone segment never goes."""
@@ -148,6 +201,23 @@ class Tablets:
 
     def close(self) -> None:
         """Sync and note everything."""
+        for kv in self._kvs.values():
+            kv.close()
+        self._kvs.clear()
         for log in self._logs.values():
             log.close()
         self._logs.clear()
+
+
+def table_has_key(catalog: Catalog, bucket: TableBucket) -> bool:
+    """Whether a bucket belongs to a primary key table."""
+    table = catalog.table_by_id(bucket.table_id)
+    return table is not None and table.descriptor.has_primary_key
+
+
+def _check_old_client(table: TableInfo) -> None:
+    """A client of version 0 would encode the keys of such a table in another way than they are stored."""
+    properties = table.descriptor.properties
+    own_bucket_key = tuple(table.descriptor.bucket_keys) != table.descriptor.physical_primary_key
+    if "table.datalake.format" in properties and properties.get("table.kv.format-version") == "2" and own_bucket_key:
+        raise ErrorCode.UNSUPPORTED_VERSION.error(f"The client is too old for the keys of table {table.path}.")

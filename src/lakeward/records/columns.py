@@ -1,0 +1,121 @@
+"""Columns as Arrow lays them out, without an Arrow library: one body, and where nodes and buffers stand in it."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lakeward.model.data_types import DataType
+from lakeward.records.arrow_message import (
+    NO_CODEC,
+    ArrowMessage,
+    Buffer,
+    column_shape,
+    damaged,
+    read_message,
+    template,
+)
+from lakeward.records.buffer_codecs import BufferCodec, codec_of_id
+from lakeward.records.spans import U8, read_only
+
+ALIGNMENT_BYTES = 8
+_LENGTH_PREFIX_BYTES = 8
+_I64 = struct.Struct("<q")
+_STORED_RAW = -1
+
+
+class Columns(NamedTuple):
+    """Columns of equal length; nodes and buffers are listed depth first, as in an Arrow message."""
+
+    rows: int
+    body: U8
+    nodes: list[int]
+    """Length and number of NULLs of each node."""
+    buffers: list[int]
+    """Position in the body and length of each buffer; validity bits of a node without NULLs may be left out."""
+
+
+class Places(NamedTuple):
+    """Where the nodes and buffers of each column begin; the last entry is where they end."""
+
+    nodes: list[int]
+    buffers: list[int]
+
+
+def places_of(types: Sequence[DataType]) -> Places:
+    """Where each column's nodes and buffers stand in the lists of `Columns`."""
+    places = Places([0], [0])
+    for type_ in types:
+        nodes, buffers = column_shape(type_)
+        places.nodes.append(places.nodes[-1] + nodes)
+        places.buffers.append(places.buffers[-1] + buffers)
+    return places
+
+
+def select(columns: Columns, types: Sequence[DataType], positions: Sequence[int]) -> Columns:
+    """Some of the columns, in the order asked for; nothing is copied."""
+    places = places_of(types)
+    nodes = [n for p in positions for n in columns.nodes[2 * places.nodes[p] : 2 * places.nodes[p + 1]]]
+    buffers = [b for p in positions for b in columns.buffers[2 * places.buffers[p] : 2 * places.buffers[p + 1]]]
+    return Columns(columns.rows, columns.body, nodes, buffers)
+
+
+def read_columns(data: Buffer, start: int, end: int, types: Sequence[DataType]) -> Columns:
+    """The columns of the Arrow message between two positions; CORRUPT_RECORD when it has other ones."""
+    message = read_message(data, start, end)
+    places = places_of(types)
+    if message.node_count != places.nodes[-1] or len(message.buffers) != 2 * places.buffers[-1]:
+        raise damaged("it has other columns than its schema")
+    nodes = list(struct.unpack_from(f"<{2 * message.node_count}q", data, message.nodes_at))
+    for at, size in zip(message.buffers[::2], message.buffers[1::2], strict=True):
+        if at < 0 or size < 0 or at + size > message.body_bytes:
+            raise damaged("a buffer lies outside its body")
+    body = read_only(memoryview(data)[message.body_at : message.body_at + message.body_bytes])
+    if message.codec == NO_CODEC:
+        return Columns(message.rows, body, nodes, list(message.buffers))
+    body, buffers = _decompressed(body, message)
+    return Columns(message.rows, body, nodes, buffers)
+
+
+def _decompressed(body: U8, message: ArrowMessage) -> tuple[U8, list[int]]:
+    codec = codec_of_id(message.codec)
+    view = body.data
+    pieces: list[Buffer] = []
+    buffers: list[int] = []
+    cursor = 0
+    for at, size in zip(message.buffers[::2], message.buffers[1::2], strict=True):
+        piece: Buffer = b""
+        if size:
+            if size < _LENGTH_PREFIX_BYTES:
+                raise damaged("a compressed buffer is cut off")
+            (raw_bytes,) = _I64.unpack_from(view, at)
+            piece = view[at + _LENGTH_PREFIX_BYTES : at + size]
+            if raw_bytes != _STORED_RAW:
+                piece = codec.decompress(piece, raw_bytes)
+        buffers += (cursor, len(piece))
+        pieces += (piece, bytes(-len(piece) % ALIGNMENT_BYTES))
+        cursor += len(piece) + len(pieces[-1])
+    return read_only(b"".join(pieces)), buffers
+
+
+def write_message(columns: Columns, codec: BufferCodec | None, head: bytearray) -> None:
+    """Append the columns as an Arrow message to what is there already."""
+    view = columns.body.data
+    raw = [view[at : at + size] for at, size in zip(columns.buffers[::2], columns.buffers[1::2], strict=True)]
+    pieces: Sequence[Buffer] = raw if codec is None else [codec.stored(piece) for piece in raw]
+    shape = template(len(columns.nodes) // 2, len(pieces), NO_CODEC if codec is None else codec.id)
+    message_at = len(head)
+    head += shape.data
+    places: list[int] = []
+    cursor = 0
+    for piece in pieces:
+        places += (cursor, len(piece))
+        head += piece
+        padding = -len(piece) % ALIGNMENT_BYTES
+        head += bytes(padding)
+        cursor += len(piece) + padding
+    struct.pack_into(f"<{len(columns.nodes)}q", head, message_at + shape.nodes_at, *columns.nodes)
+    struct.pack_into(f"<{len(places)}q", head, message_at + shape.buffers_at, *places)
+    _I64.pack_into(head, message_at + shape.rows_at, columns.rows)
+    _I64.pack_into(head, message_at + shape.body_bytes_at, cursor)

@@ -1,0 +1,92 @@
+"""PUT_KV: check, judge, put, answer. Batches that came too early wait, as for logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBucket, PutKvRequest, PutKvResponse
+from lakeward.records.kv_batch import KvBatch, parse_kv_batch
+from lakeward.rpc.dispatch import Exchange
+from lakeward.server.tablet.early import EarlyBatches, out_of_order
+from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
+from lakeward.server.tablet.produce import ACKS
+from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.tablet.waiting import Waiters
+from lakeward.storage.log.writer_state import Verdict
+
+_BY_ENGINE, _OVERWRITE = 0, 1
+
+
+class Puts:
+    """Answers puts."""
+
+    def __init__(self, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]) -> None:
+        self._tablets = tablets
+        self._waiters = waiters
+        self._early = early
+        self._now_ms = now_ms
+
+    def handle(self, request: PutKvRequest, exchange: Exchange) -> PutKvResponse | None:
+        """Put to each bucket that is named; answer when all of them are done."""
+        if request.acks not in ACKS:
+            raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
+        if request.agg_mode not in {None, _BY_ENGINE, _OVERWRITE}:
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no merge mode {request.agg_mode}.")
+        pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
+        for place, one in enumerate(request.buckets_req):
+            done = pending.done_at(place)
+            try:
+                self._take(request, one, exchange.version, done)
+            except LakewardError as wrong:
+                done(wrong)
+        answer: PutKvResponse | None = pending.started()
+        return answer
+
+    def _take(self, request: PutKvRequest, one: PbPutKvReqForBucket, version: int, done: Done) -> None:
+        bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
+        kv = self._tablets.kv(bucket, version)
+        assert not isinstance(one.records, list)
+        data = memoryview(one.records)
+        batch = parse_kv_batch(data)
+        verdict, before = Verdict.NEXT, None
+        if batch.writer_id >= 0 and batch.batch_sequence >= 0:
+            verdict, before = kv.log.writers.judge(batch.writer_id, batch.batch_sequence)
+        match verdict:
+            case Verdict.NEXT:
+                done(self._put(request, bucket, batch))
+                self._early.follow(bucket, batch.writer_id, batch.batch_sequence)
+            case Verdict.DUPLICATE:
+                assert before is not None
+                done(before.last_offset + 1)
+            case Verdict.AHEAD:
+                sequences = (batch.batch_sequence, batch.batch_sequence)
+                self._early.wait(
+                    bucket,
+                    batch.writer_id,
+                    sequences,
+                    data,
+                    request.timeout_ms,
+                    lambda kept: self._put(request, bucket, parse_kv_batch(kept)),
+                    done,
+                )
+            case Verdict.OUT_OF_ORDER:
+                raise out_of_order(bucket, batch.writer_id, batch.batch_sequence)
+
+    def _put(self, request: PutKvRequest, bucket: TableBucket, batch: KvBatch) -> int:
+        overwrite = request.agg_mode == _OVERWRITE
+        end = self._tablets.kv(bucket).put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
+        self._waiters.touch(bucket)
+        return end
+
+
+def _response(request: PutKvRequest, outcomes: list[Outcome]) -> PutKvResponse:
+    pairs = zip(request.buckets_req, outcomes, strict=True)
+    return PutKvResponse(buckets_resp=tuple(_result(one, outcome) for one, outcome in pairs))
+
+
+def _result(one: PbPutKvReqForBucket, outcome: Outcome) -> PbPutKvRespForBucket:
+    if isinstance(outcome, LakewardError):
+        return PbPutKvRespForBucket(**error_fields(one, outcome))
+    return PbPutKvRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, log_end_offset=outcome)

@@ -1,0 +1,150 @@
+"""The state of one bucket of a primary key table, and the log that says how it came about.
+
+A put looks up the old values, decides the changes, appends them to the log as one changelog batch, and is then
+answered. The changelog is the write-ahead log: state is a snapshot plus what the log has since.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from lakeward.errors import ErrorCode
+from lakeward.records.batch_header import read_header
+from lakeward.records.kv_batch import KvBatch
+from lakeward.records.log_batch import BatchSpan
+from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
+from lakeward.storage.kv.engines import open_store, restore_any
+from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.merging import merged
+from lakeward.storage.kv.replay import replay
+from lakeward.storage.kv.slices import Entries, Slices
+from lakeward.storage.kv.snapshots import newest_good_snapshot, stored_snapshots
+from lakeward.storage.kv.store import KvStore, KvView
+from lakeward.storage.log.log_tablet import Later, LogTablet
+
+_log = logging.getLogger(__name__)
+KeySlices = Slices
+
+
+class KvTablet:
+    """Rows by key, and their changelog."""
+
+    def __init__(
+        self, directory: Path, log: LogTablet, table: Callable[[], KvTable], engine: str, later: Later
+    ) -> None:
+        self.directory = directory
+        self.log = log
+        self._table = table
+        self._later = later
+        self._store: KvStore = open_store(engine, directory / "work")
+        self._snapshot_offset = self._recover()
+        self._snapshot_under_way = False
+
+    def _recover(self) -> int:
+        """The newest good snapshot, then what the log has since."""
+        snapshot = newest_good_snapshot(self.directory) if self.directory.exists() else None
+        start = self.log.start_offset
+        if snapshot is not None and start <= snapshot.log_offset <= self.log.end_offset:
+            restore_any(self._store, snapshot, self.directory / "work")
+            start = snapshot.log_offset
+        elif start > 0:
+            _log.error("%s: no snapshot reaches back to the log's start %d; older rows are gone", self.directory, start)
+        replay(self.log, self._store, self._table(), start)
+        return start if snapshot is not None else -1
+
+    # -- writing
+
+    def put(self, batch: KvBatch, target_columns: tuple[int, ...], now_ms: int, *, overwrite: bool = False) -> int:
+        """Apply a batch, all of it or nothing; returns the offset behind its last change."""
+        table = self._table()
+        table.schema(batch.schema_id)
+        special = merged(table, self._store, batch, target_columns, overwrite=overwrite)
+        if special is not None:
+            keys, values, changes = special
+            applied = self._store.apply(keys, values)
+        else:
+            keys, values = self._plain(table, batch)
+            applied = self._store.apply(keys, values)
+            wal = table.image == "WAL"
+            changes = changes_of(applied.old, applied.new, full_image=not wal, plain_updates=wal)
+        try:
+            self._append(table, changes, batch, now_ms)
+        except BaseException:
+            self._store.undo(applied)
+            raise
+        self._store.maintain()
+        return self.log.end_offset
+
+    @staticmethod
+    def _plain(table: KvTable, batch: KvBatch) -> tuple[Slices, Slices]:
+        """Keys and values of a batch whose rows simply replace what was there."""
+        wanted = np.arange(batch.record_count)
+        if table.delete_behavior != "ALLOW":
+            is_delete = batch.row_starts < 0
+            if table.delete_behavior == "DISABLE" and bool(is_delete.any()):
+                raise ErrorCode.DELETION_DISABLED.error(f"Deletes are disabled for table {table.info.path}.")
+            wanted = np.flatnonzero(~is_delete)
+        keys = Slices(batch.data, batch.key_starts[wanted], batch.key_ends[wanted])
+        return keys, values_of_rows(batch.data, batch.row_starts[wanted], batch.row_ends[wanted], batch.schema_id)
+
+    def _append(self, table: KvTable, changes: Changes, batch: KvBatch, now_ms: int) -> None:
+        data = changelog_batch(table, changes, batch.writer_id, batch.batch_sequence)
+        self.log.append(memoryview(data), [BatchSpan(0, len(data), read_header(data))], now_ms)
+
+    # -- reading
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return self._store.row_count
+
+    def get(self, keys: Slices) -> Slices:
+        """The stored values of keys."""
+        return self._store.get(keys)
+
+    def scan(self, limit: int) -> Entries:
+        """The first rows in key order."""
+        return self._store.scan(limit)
+
+    def scan_prefix(self, prefix: bytes) -> Entries:
+        """All rows whose key begins so, in key order."""
+        return self._store.scan_prefix(prefix)
+
+    def view(self) -> KvView:
+        """The state as it is now, to be read while writes go on."""
+        return self._store.view()
+
+    # -- keeping
+
+    @property
+    def retained_offset(self) -> int:
+        """The log must keep everything from here on: the older of the snapshots that are kept may be needed."""
+        offsets = [s.log_offset for s in stored_snapshots(self.directory)] if self.directory.exists() else []
+        return min(offsets, default=0)
+
+    def snapshot(self) -> None:
+        """Have the state written, soon and elsewhere, if it has changed."""
+        if self._snapshot_under_way or self.log.end_offset == self._snapshot_offset:
+            return
+        self._snapshot_under_way = True
+        offset = self.log.end_offset
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.log.checkpoint()  # runs before the snapshot is written: a snapshot never knows more than the log on disk
+        pending = self._store.snapshot(self.directory, offset, {})
+
+        def write() -> None:
+            try:
+                pending.write()
+                self._snapshot_offset = offset
+            finally:
+                self._snapshot_under_way = False
+
+        self._later(write)
+
+    def close(self) -> None:
+        """Let go of memory and files. The log keeps what is needed to come back."""
+        self._store.close()
