@@ -1,0 +1,77 @@
+"""Numbers for the auto-increment column of a table: unique in the table, growing in each bucket, with gaps.
+
+A bucket takes segments of `table.auto-increment.cache-size` numbers from a counter of the whole table, so that buckets
+need not agree on each one. Counter at s, cache of c: the numbers s + 1 … s + c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lakeward.errors import ErrorCode
+from lakeward.model.data_types import TypeRoot
+from lakeward.model.table import TableInfo
+from lakeward.options import table as table_options
+
+_LARGEST = {TypeRoot.INTEGER: 2**31 - 1, TypeRoot.BIGINT: 2**63 - 1}
+
+Reserve = Callable[[int], int]
+"""Advance the table's counter by so much, durably; returns what it was before. The counter begins at 0."""
+
+
+class IdRange(NamedTuple):
+    """Numbers that a bucket holds and has not used yet: from `next` to `last`; none when `next` is larger."""
+
+    next: int
+    last: int
+
+
+NO_IDS = IdRange(1, 0)
+
+
+class AutoIncrement:
+    """The numbers of one bucket."""
+
+    def __init__(self, table: TableInfo, reserve: Reserve, held: IdRange = NO_IDS) -> None:
+        (name,) = table.schema.auto_increment
+        self._table = table.path
+        self._column = table.schema.column(name)
+        self._largest = _LARGEST[self._column.type.root]
+        self._cache_size = table_options.AUTO_INCREMENT_CACHE.read(table.descriptor.properties)
+        self._reserve = reserve
+        self._held = held
+
+    @property
+    def held(self) -> IdRange:
+        """What is left of the segment; belongs into each snapshot of the bucket."""
+        return self._held
+
+    def take(self) -> int:
+        """The next number; a new segment is reserved when there is none."""
+        held = self._held
+        if held.next > held.last:
+            before = self._reserve(self._cache_size)
+            held = IdRange(before + 1, before + self._cache_size)
+        if held.next > self._largest:
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
+                f"Column '{self._column.name}' of table {self._table} is {self._column.type} and has reached its"
+                f" largest number, {self._largest}; rows with new keys cannot be written any more."
+            )
+        self._held = IdRange(held.next + 1, held.last)
+        return held.next
+
+
+def held_after_replay(snapshot: IdRange | None, last_used: int | None, cache_size: int) -> IdRange:
+    """What a bucket holds after its log was replayed from a snapshot; without a snapshot it takes a new segment.
+
+    `last_used` is the largest number in the replayed rows. Beyond the snapshot's segment it lies in a later one of the
+    same size, and the rest of that one is ours. (Apache Fluss goes on into the segment after it when that one was just
+    used up, though it may be another bucket's; we take a new one.)
+    """
+    if snapshot is None:
+        return NO_IDS
+    if last_used is None or last_used < snapshot.next:
+        return snapshot
+    segments = max(0, -((snapshot.last - last_used) // cache_size))
+    return IdRange(last_used + 1, snapshot.last + segments * cache_size)
