@@ -42,7 +42,7 @@ check: lint ## the daily loop: lint, printed pages, unit tests
 	$(BIN)/python -m pytest -n 2 tests/unit
 
 test-crash: setup ## kill -9 a server 50 times while rows are written
-	LAKEWARD_CRASH_ROUNDS=50 $(BIN)/python -m pytest -v --timeout 1800 tests/crash
+	CRASH_ROUNDS=50 $(BIN)/python -m pytest -v tests/crash
 
 bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks.md
 	$(BIN)/python -m bench

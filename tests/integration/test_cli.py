@@ -17,8 +17,9 @@ _COLUMNS = "id BIGINT NOT NULL COMMENT 'the number', name STRING, at TIMESTAMP(3
 
 
 @pytest.fixture
-def cli(server: ServerProcess, tmp_path: Path) -> Cli:
-    """The command line, pointed at the session's server."""
+def cli(server: ServerProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line, pointed at the session's server, in a directory of the test's own."""
+    monkeypatch.chdir(tmp_path)
     return Cli(server.bootstrap, tmp_path)
 
 
