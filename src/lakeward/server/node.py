@@ -74,7 +74,15 @@ class Node:
         self._loop = loop
         self._waiters = Waiters(loop)
         catalog = self.coordinator.catalog
-        self._tablets = Tablets(catalog, self._directory, self._files, self._later, self._log_settings, self._kv_engine)
+        self._tablets = Tablets(
+            catalog,
+            self._directory,
+            self._files,
+            self._later,
+            self._log_settings,
+            self._kv_engine,
+            self.coordinator.row_numbers.reserve,
+        )
         catalog.subscribe(self._on_event)
         for leftover in self._directory.dropped():
             self._later(partial(self._directory.remove, leftover))

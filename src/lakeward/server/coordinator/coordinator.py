@@ -17,6 +17,7 @@ from lakeward.server.coordinator.database_admin import DEFAULT_DATABASE, Databas
 from lakeward.server.coordinator.events import Dropped, Event, PartitionDropped, TableDropped
 from lakeward.server.coordinator.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.producer_offsets import ProducerOffsets
+from lakeward.server.coordinator.row_numbers import RowNumbers
 from lakeward.server.coordinator.table_admin import TableAdmin
 from lakeward.server.coordinator.writer_ids import WriterIds
 from lakeward.server.metadata_store.port import MetadataStore
@@ -35,6 +36,7 @@ class Coordinator:
         self.partitions = PartitionAdmin(self.catalog, self.tables, self.config, clock)
         self.writer_ids = WriterIds(store)
         self.producer_offsets = ProducerOffsets(store)
+        self.row_numbers = RowNumbers(store)
         self._timers = [
             _Timer(self.partitioner.tick, options.get(server_options.AUTO_PARTITION_CHECK_INTERVAL)),
             _Timer(self._expire_offsets, options.get(server_options.PRODUCER_OFFSETS_CLEANUP_INTERVAL)),

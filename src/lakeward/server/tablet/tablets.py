@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ class Tablets:
         later: Later,
         settings_of: Callable[[TableInfo], LogSettings],
         kv_engine: Callable[[], str],
+        reserve_ids: Callable[[int, int], int],
     ) -> None:
         self._catalog = catalog
         self._directory = directory
@@ -41,6 +43,7 @@ class Tablets:
         self._later = later
         self._settings_of = settings_of
         self._kv_engine = kv_engine
+        self._reserve_ids = reserve_ids
         self._logs: dict[TableBucket, LogTablet] = {}
         self._kvs: dict[TableBucket, KvTablet] = {}
         self._kv_tables: dict[tuple[int, int], KvTable] = {}
@@ -100,7 +103,14 @@ class Tablets:
 
         directory = self._directory.kv(self._parent(table, bucket), bucket.bucket)
         table_id = table.table_id
-        kv = KvTablet(directory, self.log(bucket), lambda: self._kv_table(table_id), self._kv_engine(), self._later)
+        kv = KvTablet(
+            directory,
+            self.log(bucket),
+            partial(self._kv_table, table_id),
+            self._kv_engine(),
+            self._later,
+            partial(self._reserve_ids, table_id),
+        )
         self._kvs[bucket] = kv
         return kv
 

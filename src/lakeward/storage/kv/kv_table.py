@@ -26,7 +26,6 @@ class KvTable:
     kv_format: str
     log_format: str
     image: str
-    delete_behavior: str
     compression: str
     compression_level: int
     schema_of: SchemaOf
@@ -51,7 +50,6 @@ class KvTable:
             kv_format=rows.KV_FORMAT.read(properties).upper(),
             log_format=rows.LOG_FORMAT.read(properties).upper(),
             image=rows.CHANGELOG_IMAGE.read(properties).upper(),
-            delete_behavior=(rows.DELETE_BEHAVIOR.read(properties) or "ALLOW").upper(),
             compression=rows.LOG_COMPRESSION.read(properties),
             compression_level=rows.LOG_ZSTD_LEVEL.read(properties),
             schema_of=schema_of,

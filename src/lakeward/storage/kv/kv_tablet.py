@@ -12,15 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from lakeward.errors import ErrorCode
 from lakeward.records.batch_header import read_header
 from lakeward.records.kv_batch import KvBatch
 from lakeward.records.log_batch import BatchSpan
+from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
 from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.merge_engines import merger_for
 from lakeward.storage.kv.merging import merged
 from lakeward.storage.kv.replay import replay
+from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.slices import Entries, Slices
 from lakeward.storage.kv.snapshots import newest_good_snapshot, stored_snapshots
 from lakeward.storage.kv.store import KvStore, KvView
@@ -34,15 +36,23 @@ class KvTablet:
     """Rows by key, and their changelog."""
 
     def __init__(
-        self, directory: Path, log: LogTablet, table: Callable[[], KvTable], engine: str, later: Later
+        self,
+        directory: Path,
+        log: LogTablet,
+        table: Callable[[], KvTable],
+        engine: str,
+        later: Later,
+        reserve: Reserve,
     ) -> None:
         self.directory = directory
         self.log = log
         self._table = table
         self._later = later
+        self._reserve = reserve
         self._store: KvStore = open_store(engine, directory / "work")
         self._snapshot_offset = self._recover()
         self._snapshot_under_way = False
+        self._ids: AutoIncrement | None = None
 
     def _recover(self) -> int:
         """The newest good snapshot, then what the log has since."""
@@ -62,15 +72,21 @@ class KvTablet:
         """Apply a batch, all of it or nothing; returns the offset behind its last change."""
         table = self._table()
         table.schema(batch.schema_id)
-        special = merged(table, self._store, batch, target_columns, overwrite=overwrite)
-        if special is not None:
-            keys, values, changes = special
+        merger = merger_for(
+            table.info,
+            table.schema,
+            target_columns=target_columns or None,
+            overwrite=overwrite,
+            next_id=self._next_id(table),
+        )
+        if merger is not None:
+            keys, values, changes = merged(table, self._store, batch, merger)
             applied = self._store.apply(keys, values)
         else:
-            keys, values = self._plain(table, batch)
+            keys, values = self._plain(table, batch, deletes_for(table.info, overwrite=overwrite))
             applied = self._store.apply(keys, values)
-            wal = table.image == "WAL"
-            changes = changes_of(applied.old, applied.new, full_image=not wal, plain_updates=wal)
+            is_blind = table.image == "WAL"
+            changes = changes_of(applied.old, applied.new, full_image=not is_blind, plain_updates=is_blind)
         try:
             self._append(table, changes, batch, now_ms)
         except BaseException:
@@ -80,13 +96,13 @@ class KvTablet:
         return self.log.end_offset
 
     @staticmethod
-    def _plain(table: KvTable, batch: KvBatch) -> tuple[Slices, Slices]:
+    def _plain(table: KvTable, batch: KvBatch, deletes: Deletes) -> tuple[Slices, Slices]:
         """Keys and values of a batch whose rows simply replace what was there."""
         wanted = np.arange(batch.record_count)
-        if table.delete_behavior != "ALLOW":
+        if deletes is not Deletes.ALLOW:
             is_delete = batch.row_starts < 0
-            if table.delete_behavior == "DISABLE" and bool(is_delete.any()):
-                raise ErrorCode.DELETION_DISABLED.error(f"Deletes are disabled for table {table.info.path}.")
+            if deletes is Deletes.DISABLE and bool(is_delete.any()):
+                raise deletion_disabled(table.info.path)
             wanted = np.flatnonzero(~is_delete)
         keys = Slices(batch.data, batch.key_starts[wanted], batch.key_ends[wanted])
         return keys, values_of_rows(batch.data, batch.row_starts[wanted], batch.row_ends[wanted], batch.schema_id)
@@ -94,6 +110,14 @@ class KvTablet:
     def _append(self, table: KvTable, changes: Changes, batch: KvBatch, now_ms: int) -> None:
         data = changelog_batch(table, changes, batch.writer_id, batch.batch_sequence)
         self.log.append(memoryview(data), [BatchSpan(0, len(data), read_header(data))], now_ms)
+
+    def _next_id(self, table: KvTable) -> Callable[[], int] | None:
+        """Numbers for the table's auto-increment column, if it has one. After a restart a new segment is taken."""
+        if not table.info.schema.auto_increment:
+            return None
+        if self._ids is None:
+            self._ids = AutoIncrement(table.info, self._reserve)
+        return self._ids.take
 
     # -- reading
 

@@ -1,17 +1,40 @@
-"""Puts that need the rows: merge engines, partial updates, auto-increment columns."""
+"""Puts that need the rows: merge engines, partial updates, auto-increment columns. Record by record."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from lakeward.records.kv_batch import KvBatch
-from lakeward.storage.kv.changes import Changes
+from lakeward.records.spans import Spans
+from lakeward.storage.kv.changelog import Change, Image, changes
+from lakeward.storage.kv.changes import Changes, values_of_rows
 from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.row_merger import Fate, RowMerger
 from lakeward.storage.kv.slices import Slices
 from lakeward.storage.kv.store import KvStore
 
 
-def merged(
-    table: KvTable, store: KvStore, batch: KvBatch, target_columns: tuple[int, ...], *, overwrite: bool
-) -> tuple[Slices, Slices, Changes] | None:
-    """Keys, new values and changes of a batch whose rows are merged with what was there; None for a plain one."""
-    del table, store, batch, target_columns, overwrite  # merge engines come next
-    return None
+def merged(table: KvTable, store: KvStore, batch: KvBatch, merger: RowMerger) -> tuple[Slices, Slices, Changes]:
+    """What a batch makes of the rows that are there: keys and new values in order, and the changes that says so.
+
+    Nothing has happened to the store yet; an error means that nothing will.
+    """
+    keys = Slices(batch.data, batch.key_starts, batch.key_ends)
+    arrived = values_of_rows(batch.data, batch.row_starts, batch.row_ends, batch.schema_id).to_list()
+    names = [key or b"" for key in keys.to_list()]
+    state = dict(zip(names, store.get(keys).to_list(), strict=True))
+    image = Image(table.image)
+    touched: list[bytes] = []
+    values: list[bytes | None] = []
+    log: list[Change] = []
+    for key, new in zip(names, arrived, strict=True):
+        old = state[key]
+        outcome = merger.delete(old) if new is None else merger.upsert(old, new)
+        if outcome is Fate.KEEP:
+            continue
+        log += changes(old, outcome, image)
+        state[key] = None if outcome is Fate.REMOVE else outcome
+        touched.append(key)
+        values.append(state[key])
+    kinds = np.array([change.type for change in log], np.uint8)
+    return Slices.of(touched), Slices.of(values), Changes(kinds, Spans.of([change.value for change in log]))
