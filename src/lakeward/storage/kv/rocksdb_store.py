@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lakeward.errors import ErrorCode
 from lakeward.storage.kv.rocksdb_view import RocksDbView, rocksdb_failures
 from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.snapshots import MANIFEST, PendingSnapshot, Snapshot, new_staging
+from lakeward.storage.kv.snapshots import PendingSnapshot, Snapshot, new_staging
 from lakeward.storage.kv.store import Applied
 
 if TYPE_CHECKING:
@@ -62,14 +62,19 @@ class RocksDbStore:
         self.live_bytes = 0
         self._sequence = 0
         self._settled = 0
-        self._wipe()
-        self._db = self._open()
+        shutil.rmtree(directory, ignore_errors=True)
+        self._generation = 0
+        self._files = self._next_files()
+        self._db = self._open(self._files)
 
-    def _wipe(self) -> None:
-        shutil.rmtree(self._directory, ignore_errors=True)
-        self._directory.mkdir(parents=True)
+    def _next_files(self) -> Path:
+        """A directory nobody has used: a view that is still read holds on to the database of its time."""
+        self._generation += 1
+        files = self._directory / str(self._generation)
+        files.mkdir(parents=True)
+        return files
 
-    def _open(self) -> Rdict:
+    def _open(self, files: Path) -> Rdict:
         library = self._rocksdict
         table = library.BlockBasedOptions()
         table.set_bloom_filter(_BLOOM_BITS, block_based=False)
@@ -81,8 +86,8 @@ class RocksDbStore:
         options.set_max_background_jobs(2)
         options.set_keep_log_file_num(1)
         options.set_compression_type(library.DBCompressionType.lz4())
-        with rocksdb_failures(self._directory):
-            return cast("Rdict", library.Rdict(str(self._directory), options))
+        with rocksdb_failures(files):
+            return cast("Rdict", library.Rdict(str(files), options))
 
     @property
     def memory_bytes(self) -> int:
@@ -200,12 +205,17 @@ class RocksDbStore:
     def restore(self, snapshot: Snapshot) -> None:
         """Replace the whole state by that of a snapshot that `newest_good_snapshot` has found good."""
         assert snapshot.engine == ENGINE, snapshot
+        files = self._next_files()
+        try:
+            for name in snapshot.files:
+                _bring(snapshot.path / name, files / name)
+            restored = self._open(files)
+        except OSError as wrong:
+            shutil.rmtree(files, ignore_errors=True)
+            raise ErrorCode.KV_STORAGE.error(f"{snapshot.path} could not be restored: {wrong.strerror}.") from wrong
         self._db.close()
-        self._wipe()
-        for name in snapshot.files:
-            if name != MANIFEST:
-                _bring(snapshot.path / name, self._directory / name)
-        self._db = self._open()
+        shutil.rmtree(self._files, ignore_errors=True)
+        self._db, self._files = restored, files
         self.row_count, self.live_bytes = snapshot.row_count, snapshot.live_bytes
         self._settled = self._sequence
 
