@@ -9,15 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from row_strategies import types as any_types
-from row_strategies import values
+from row_strategies import unhurried, values
 
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column, Schema
 from lakeward.records import compacted_row, indexed_row
 from lakeward.records.row_programs import RowForm
 from lakeward.records.spans import read_only
+
+brisk = settings(unhurried, max_examples=40)
+"""For tests that draw whole tables, which takes most of their time."""
 
 FORMS = {RowForm.COMPACTED: compacted_row.codec, RowForm.INDEXED: indexed_row.codec}
 
@@ -29,7 +33,7 @@ def schema_of(types: Sequence[DataType]) -> Schema:
 
 @st.composite
 def tables(
-    draw: st.DrawFn, of: st.SearchStrategy[DataType] = any_types, columns_max: int = 9, rows_max: int = 9
+    draw: st.DrawFn, of: st.SearchStrategy[DataType] = any_types, columns_max: int = 9, rows_max: int = 6
 ) -> tuple[tuple[DataType, ...], list[tuple[Any, ...]]]:
     """Column types and rows of them, NULLs included."""
     types = tuple(draw(st.lists(of, min_size=1, max_size=columns_max)))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_batches import FORMS, encoded, guarded, schema_of, tables
+from kernel_batches import FORMS, brisk, encoded, guarded, schema_of, tables
 from row_strategies import rows, scalar_types, unhurried
 from row_vectors import VECTORS, label, types_of, values_of
 
@@ -41,7 +41,7 @@ def test_rows_of_the_vectors_come_back(vector: dict) -> None:
 
 
 @every_form
-@unhurried
+@brisk
 @given(table=tables())
 def test_columns_are_those_that_arrow_makes(form: RowForm, table) -> None:
     """Rows decoded together are the rows decoded one by one, NULLs and nested columns included."""
@@ -53,7 +53,7 @@ def test_columns_are_those_that_arrow_makes(form: RowForm, table) -> None:
 
 
 @every_form
-@unhurried
+@brisk
 @given(table=tables())
 def test_rows_are_those_of_the_row_codec(form: RowForm, table) -> None:
     """Columns encoded together give the bytes of rows encoded one by one, in either format."""
@@ -66,7 +66,7 @@ def test_rows_are_those_of_the_row_codec(form: RowForm, table) -> None:
 
 
 @every_form
-@unhurried
+@brisk
 @given(table=tables(), data=st.data())
 def test_columns_added_later_are_null(form: RowForm, table, data) -> None:
     """A row that was written with fewer columns has NULL in those behind them, whatever its neighbours have."""
