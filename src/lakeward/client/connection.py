@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from lakeward.client.admin import Admin, path_of, table_info
 from lakeward.client.cluster import Cluster, addresses
+from lakeward.client.keyed.conventions import with_bucketing
 from lakeward.client.settings import ClientSettings
 from lakeward.client.table import AsyncTable
 from lakeward.client.writer_ids import WriterIds
@@ -66,21 +67,22 @@ class AsyncConnection(Admin):
         properties: Mapping[str, str] | None = None,
         custom_properties: Mapping[str, str] | None = None,
         comment: str | None = None,
+        bucketing: str | None = None,
         exist_ok: bool = False,
     ) -> AsyncTable:
-        """Create a table and return it; `schema` takes the forms that Connection.create_table takes."""
+        """Create a table and return it; takes what Connection.create_table takes."""
         rest = {
             "partition_by": partition_by,
             "bucket_by": bucket_by,
             "buckets": buckets,
             "properties": properties,
-            "custom_properties": custom_properties,
+            "custom_properties": with_bucketing(custom_properties, bucketing),
             "comment": comment,
         }
         await self._create_table(path_of(path), schema, primary_key, exist_ok, rest)
         return await self.table(path)
 
-    async def table(self, path: str | TablePath) -> AsyncTable:
-        """A table that exists, by `db.table` or by `table` in the database `fluss`."""
+    async def table(self, path: str | TablePath, *, bucketing: str | None = None) -> AsyncTable:
+        """A table that exists; takes what Connection.table takes."""
         info = await table_info(self._cluster, path_of(path))
-        return AsyncTable(self._cluster, self._writer_ids, info)
+        return AsyncTable(self._cluster, self._writer_ids, info, bucketing)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.records.arrow_types import arrow_schema, conform
+
+Rows: TypeAlias = pa.RecordBatch | pa.Table
 
 _ROWS_AT_ONCE = 4096
 _FEW_ROWS = 100
@@ -22,63 +24,94 @@ def is_quick(data: Any) -> bool:
 
 def batches_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch]:
     """The rows as Arrow batches with the table's columns, order and types; what does not fit is refused."""
-    for rows in _arrow_of(data, schema):
-        fitting = conform(rows, schema)
-        if isinstance(fitting, pa.RecordBatch):
-            yield fitting
-        else:
-            yield from fitting.to_batches()
+    for rows in arrow_of(data, schema):
+        yield from batches_in(conform(rows, schema))
 
 
-def _arrow_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch | pa.Table]:
-    if isinstance(data, pa.RecordBatch | pa.Table):
-        yield data
+def batches_in(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """The batches that the rows are."""
+    if isinstance(rows, pa.RecordBatch):
+        yield rows
+    else:
+        yield from rows.to_batches()
+
+
+def arrow_of(data: Any, schema: Schema, each_has: Iterable[str] = ()) -> Iterator[Rows]:
+    """The rows as Arrow, with the names they came with; `each_has` names what no single dict may lack."""
+    required = frozenset(each_has)
+    frame = frame_as_table(data)
+    if frame is not None:
+        yield frame
     elif isinstance(data, pa.RecordBatchReader):
         yield from data
-    elif _is_pandas(data):
-        yield pa.Table.from_pandas(data, preserve_index=False)
-    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):  # polars, duckdb, …
-        yield pa.table(data)
     elif isinstance(data, Mapping):
-        yield _of_columns(data, schema)
+        yield columns_as_table(data, schema)
     elif isinstance(data, str | bytes):
         raise _not_rows(data)
     elif isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
-        yield _of_rows(data, schema)
+        yield _of_rows(data, schema, required)
     elif isinstance(data, Iterable):
-        yield from _of_pieces(data, schema)
+        yield from _of_pieces(data, schema, required)
     else:
         raise _not_rows(data)
 
 
-def _of_pieces(pieces: Iterable[Any], schema: Schema) -> Iterator[pa.RecordBatch | pa.Table]:
+def frame_as_table(data: Any) -> Rows | None:
+    """A table or data frame of any library as Arrow; None for anything else."""
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return data
+    if _is_pandas(data):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    if isinstance(data, pa.RecordBatchReader | pa.Array | pa.ChunkedArray) or type(data).__name__ == "Series":
+        return None
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):  # polars, duckdb, …
+        return pa.table(data)
+    return None
+
+
+def _of_pieces(pieces: Iterable[Any], schema: Schema, required: frozenset[str]) -> Iterator[Rows]:
     """Pieces of any form; single rows are gathered, since a table of one row costs as much as one of a thousand."""
     rows: list[Mapping[str, Any]] = []
     for piece in pieces:
         if isinstance(piece, Mapping) and not _holds_columns(piece):
             rows.append(piece)
             if len(rows) == _ROWS_AT_ONCE:
-                yield _of_rows(rows, schema)
+                yield _of_rows(rows, schema, required)
                 rows = []
             continue
         if rows:
-            yield _of_rows(rows, schema)
+            yield _of_rows(rows, schema, required)
             rows = []
-        yield from _arrow_of(piece, schema)
+        yield from arrow_of(piece, schema, required)
     if rows:
-        yield _of_rows(rows, schema)
+        yield _of_rows(rows, schema, required)
 
 
 def _holds_columns(piece: Mapping[Any, Any]) -> bool:
     return bool(piece) and all(isinstance(v, list | pa.Array | pa.ChunkedArray) for v in piece.values())
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]], schema: Schema) -> pa.Table:
+def _of_rows(rows: Sequence[Mapping[str, Any]], schema: Schema, required: frozenset[str]) -> pa.Table:
+    if required:
+        for row in rows:
+            if not required <= row.keys():
+                raise lacks_columns(sorted(required - row.keys(), key=schema.names.index), f"{row!r:.100}")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return _of_columns({name: [row.get(name) for row in rows] for name in names}, schema)
+    return columns_as_table({name: [row.get(name) for row in rows] for name in names}, schema)
 
 
-def _of_columns(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
+def lacks_columns(names: Sequence[str], where: str) -> LakewardError:
+    """The refusal of rows that would replace others without saying what becomes of some columns."""
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return ErrorCode.INVALID_TARGET_COLUMN.error(
+        f"{where} lacks column {quoted}. A row replaces the old one of its key as a whole; "
+        "to write some columns and keep the others, name them: upsert(…, columns=[…]). Named columns that the data "
+        "lacks become NULL."
+    )
+
+
+def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
+    """Columns by name as Arrow, in the types of the schema where it has them and the values fit."""
     target = arrow_schema(schema)
     arrays = []
     for name, values in columns.items():

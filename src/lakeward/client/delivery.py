@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeAlias
 
 from lakeward.client.settings import ClientSettings
@@ -11,6 +11,7 @@ from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PutKvRequest
 from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
+from lakeward.rpc.channel import Channel
 
 #: One bucket's sealed batch.
 Addressed: TypeAlias = "tuple[TableBucket, memoryview | bytearray]"
@@ -24,6 +25,10 @@ class Delivery(Protocol):
     api: Api
     verb: str
     """What the writer does, for messages: `Append to`."""
+
+    def check(self, channel: Channel) -> None:
+        """Refuse a server that would misunderstand the batches."""
+        ...
 
     def request(self, batches: Iterable[Addressed], settings: ClientSettings) -> Any:
         """A request that carries one batch per bucket."""
@@ -43,6 +48,9 @@ class LogDelivery:
     def __init__(self, info: TableInfo) -> None:
         self._table_id = info.table_id
 
+    def check(self, channel: Channel) -> None:
+        """Every server understands log batches."""
+
     def request(self, batches: Iterable[Addressed], settings: ClientSettings) -> ProduceLogRequest:
         """A PRODUCE_LOG request."""
         return ProduceLogRequest(
@@ -61,14 +69,24 @@ class LogDelivery:
 
 
 class KvDelivery:
-    """Changes by key into a primary key table; `target_columns` are positions, none for whole rows."""
+    """Changes by key into a primary key table; `target_columns` are positions, none for whole rows.
+
+    `check_version` refuses servers that are too old for the table's keys.
+    """
 
     api = Api.PUT_KV
     verb = "Upsert into"
 
-    def __init__(self, info: TableInfo, target_columns: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, info: TableInfo, target_columns: tuple[int, ...], check_version: Callable[[Channel, Api], None]
+    ) -> None:
         self._table_id = info.table_id
         self._target_columns = target_columns
+        self._check_version = check_version
+
+    def check(self, channel: Channel) -> None:
+        """The server must know how the keys are encoded."""
+        self._check_version(channel, self.api)
 
     def request(self, batches: Iterable[Addressed], settings: ClientSettings) -> PutKvRequest:
         """A PUT_KV request."""

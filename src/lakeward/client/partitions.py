@@ -69,6 +69,19 @@ class Partitions:
         assert found is not None, f"partition {name} was not ensured"
         return found
 
+    async def find(self, name: str) -> int | None:
+        """The id of a partition, asked for if it is not known; None when there is none of that name."""
+        metadata, table_id = self._cluster.metadata, self._info.table_id
+        known = metadata.partition_id(table_id, name)
+        if known is None:
+            try:
+                await metadata.refresh(self._info.path, [name])
+            except NotFoundError as wrong:
+                if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
+                    raise
+            known = metadata.partition_id(table_id, name)
+        return known
+
     async def ensure(self, name: str | None) -> None:
         """Make sure that a partition exists and its id is known; a missing one is created unless that is off."""
         if name is None or name in self._ensured:

@@ -34,6 +34,15 @@ class AppendResult:
 
 
 @dataclass(frozen=True, slots=True)
+class UpsertResult:
+    """What an upsert or delete has sent; every change of it is acknowledged."""
+
+    rows: int
+    batches: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseInfo:
     """A database that exists."""
 

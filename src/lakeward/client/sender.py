@@ -265,7 +265,9 @@ class Sender:
             try:
                 if backoff_ms and self._cluster.metadata.leader(lane.bucket) is None:
                     await self._check_table()
-                self._channels[lane] = await self._cluster.leader(self._info.path, lane.bucket, lane.partition)
+                channel = await self._cluster.leader(self._info.path, lane.bucket, lane.partition)
+                self._delivery.check(channel)
+                self._channels[lane] = channel
                 if lane.can_renumber:
                     lane.renumber(await self._ids.fresh(self._info.path))
                 break

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.admin import table_info
 from lakeward.client.cluster import Cluster
+from lakeward.client.keyed.conventions import bucketing_of
 from lakeward.client.offsets import TableOffsets
 from lakeward.client.partitions import Partitions
-from lakeward.client.results import AppendResult, BucketId, PartitionInfo
+from lakeward.client.results import AppendResult, BucketId, PartitionInfo, UpsertResult
 from lakeward.client.scan import AsyncScan, ScanRange, Start
 from lakeward.client.writer import AsyncWriter
 from lakeward.client.writer_ids import WriterIds
+from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakeward.client.keyed.keyed_rows import KeyedRows, Missing
+    from lakeward.client.keyed.state import TableState
+    from lakeward.client.keyed.upserter import AsyncUpserter
     from lakeward.client.routing import Router
 
 
 class AsyncTable:
     """A table, with the methods of Table as coroutines."""
 
-    def __init__(self, cluster: Cluster, ids: WriterIds, info: TableInfo) -> None:
+    def __init__(self, cluster: Cluster, ids: WriterIds, info: TableInfo, bucketing: str | None = None) -> None:
         self._cluster = cluster
         self._ids = ids
+        self._bucketing = None if bucketing is None else bucketing_of(bucketing)
         self.info = info
 
     def __repr__(self) -> str:
@@ -48,14 +54,27 @@ class AsyncTable:
     async def refresh(self) -> None:
         """Ask the server again what the table looks like."""
         self.info = await table_info(self._cluster, self.path)
-        self.__dict__.pop("_router", None)
-        self.__dict__.pop("_partitions", None)
+        for outdated in ("_router", "_partitions", "_keyed"):
+            self.__dict__.pop(outdated, None)
 
     @cached_property
     def _router(self) -> Router:
         from lakeward.client.routing import Router
 
         return Router(self.info, round_robin=self._cluster.settings.round_robin)
+
+    @cached_property
+    def _keyed(self) -> KeyedRows:
+        self._must_have_key()
+        from lakeward.client.keyed.keyed_rows import KeyedRows
+
+        return KeyedRows(self._cluster, self._ids, self.info, self._partitions, self._bucketing)
+
+    def _must_have_key(self) -> None:
+        if not self.info.descriptor.has_primary_key:
+            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(
+                f"{self.path} has no primary key, so its rows are appended and scanned, not found by key."
+            )
 
     @cached_property
     def _partitions(self) -> Partitions:
@@ -83,6 +102,96 @@ class AsyncTable:
             batch_rows=batch_rows,
             batch_bytes=batch_bytes,
             linger_ms=linger_ms,
+        )
+
+    # -- rows in by key -----------------------------------------------------------------------------------------------
+
+    async def upsert(self, data: Any, columns: Iterable[str] | None = None) -> UpsertResult:
+        """Put rows by key and return when all are acknowledged; takes what Table.upsert takes."""
+        async with self.upserter(columns) as upserter:
+            await upserter.upsert(data)
+            await upserter.flush()
+            return upserter.result()
+
+    async def delete(self, keys: Any, columns: Iterable[str] | None = None) -> UpsertResult:
+        """Delete the rows of these keys; takes what Table.delete takes."""
+        async with self.upserter(columns) as upserter:
+            await upserter.delete(keys)
+            await upserter.flush()
+            return upserter.result()
+
+    def upserter(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        batch_rows: int | None = None,
+        batch_bytes: int | None = None,
+        linger_ms: float | None = None,
+    ) -> AsyncUpserter:
+        """A pipelined writer of changes: `async with table.upserter() as u: await u.upsert(data)`."""
+        return self._keyed.upserter(columns, batch_rows=batch_rows, batch_bytes=batch_bytes, linger_ms=linger_ms)
+
+    # -- rows out by key ----------------------------------------------------------------------------------------------
+
+    async def lookup(
+        self,
+        keys: Any,
+        columns: Iterable[str] | None = None,
+        *,
+        missing: Missing = "null",
+        insert_missing: bool = False,
+    ) -> pa.Table:
+        """The rows of these keys, in the order of the keys; takes what Table.lookup takes."""
+        return await self._keyed.lookup(keys, columns, missing, insert_missing=insert_missing)
+
+    async def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None = None) -> pa.Table:
+        """The rows whose keys begin with a prefix; takes what Table.lookup_prefix takes."""
+        return await self._keyed.lookup_prefix(prefix, columns)
+
+    def changelog(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        start: Start = "earliest",
+        end: Start | None = "latest",
+        limit: int | None = None,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+        buckets: Iterable[int] | None = None,
+    ) -> AsyncScan:
+        """Describe a read of the changes; takes what Table.changelog takes."""
+        self._must_have_key()
+        return self.scan(
+            columns, start=start, end=end, limit=limit, partitions=partitions, buckets=buckets, metadata_columns=True
+        )
+
+    async def snapshot(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+    ) -> pa.Table:
+        """The rows as they are now; takes what Table.snapshot takes."""
+        return await self._state(columns, partitions).to_arrow()
+
+    def snapshot_batches(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+    ) -> AsyncGenerator[pa.RecordBatch, None]:
+        """The rows as they are now, batch by batch."""
+        return self._state(columns, partitions).batches()
+
+    def _state(self, columns: Iterable[str] | None, partitions: Iterable[str | Mapping[str, str]] | None) -> TableState:
+        self._must_have_key()
+        from lakeward.client.keyed.state import TableState
+
+        return TableState(
+            self._cluster,
+            self.info,
+            self._partitions,
+            None if columns is None else tuple(columns),
+            None if partitions is None else tuple(partitions),
         )
 
     # -- rows out -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ CONNECT_TIMEOUT_MS = 10_000
 WRITE_HIGH_WATER_BYTES = 8 * 1024 * 1024
 _REQUEST_ID_MASK = 0x7FFF_FFFF
 _HEADER_BYTES = 5
-_Pending = tuple[Api, "asyncio.Future[Any]", asyncio.TimerHandle]
+_Pending = tuple[Api, type[Any], "asyncio.Future[Any]", asyncio.TimerHandle]
 
 
 class Channel(asyncio.BufferedProtocol):
@@ -91,14 +91,21 @@ class Channel(asyncio.BufferedProtocol):
             raise ErrorCode.UNSUPPORTED_VERSION.error(f"The server at {self.address} does not support {api.name}.")
         return version
 
-    async def request(self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS) -> Any:
+    async def request(
+        self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS, answer: type[Any] | None = None
+    ) -> Any:
         """Send a request when there is room, and wait for its answer."""
         if not self._room.is_set():
             await self._room.wait()
-        return await self.post(api, message, timeout_ms=timeout_ms)
+        return await self.post(api, message, timeout_ms=timeout_ms, answer=answer)
 
-    def post(self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS) -> asyncio.Future[Any]:
-        """Write a request now; the future holds the decoded answer or the error."""
+    def post(
+        self, api: Api, message: Any, *, timeout_ms: float = REQUEST_TIMEOUT_MS, answer: type[Any] | None = None
+    ) -> asyncio.Future[Any]:
+        """Write a request now; the future holds the decoded answer or the error.
+
+        `answer` is the class to decode the answer as, where that is not the API's own.
+        """
         if self._broken is not None:
             raise _again(self._broken)
         assert self._transport is not None
@@ -108,7 +115,7 @@ class Channel(asyncio.BufferedProtocol):
         self._next_id = (request_id + 1) & _REQUEST_ID_MASK
         future: asyncio.Future[Any] = self._loop.create_future()
         timer = self._loop.call_later(timeout_ms / 1000, self._expire, request_id, timeout_ms)
-        self._pending[request_id] = (api, future, timer)
+        self._pending[request_id] = (api, answer or api.response, future, timer)
         self._transport.writelines(request_frame(api.value, version, request_id, parts))
         return future
 
@@ -166,7 +173,7 @@ class Channel(asyncio.BufferedProtocol):
         pending = self._pending.pop(int.from_bytes(frame[1:_HEADER_BYTES], "big"), None)
         if pending is None:
             return
-        api, future, timer = pending
+        _, answer, future, timer = pending
         timer.cancel()
         if future.done():
             return
@@ -175,12 +182,12 @@ class Channel(asyncio.BufferedProtocol):
             future.set_exception(_error_in(body))
             return
         try:
-            future.set_result(decode(api.response, body))
+            future.set_result(decode(answer, body))
         except LakewardError as wrong:
             future.set_exception(wrong)
 
     def _expire(self, request_id: int, timeout_ms: float) -> None:
-        api, future, _ = self._pending.pop(request_id)
+        api, _, future, _ = self._pending.pop(request_id)
         wrong = ErrorCode.REQUEST_TIME_OUT.error(
             f"{self.address} did not answer {api.name} within {timeout_ms:g} ms; the connection was closed."
         )
@@ -196,7 +203,7 @@ class Channel(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
         pending, self._pending = self._pending, {}
-        for _, future, timer in pending.values():
+        for _, _, future, timer in pending.values():
             timer.cancel()
             if not future.done():
                 future.set_exception(_again(why))

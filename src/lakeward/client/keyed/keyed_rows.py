@@ -1,0 +1,130 @@
+"""KeyedRows: what a table with a primary key can do beyond a log. AsyncTable hands on to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakeward.client.cluster import Cluster
+from lakeward.client.keyed.bucket_evidence import BucketEvidence
+from lakeward.client.keyed.conventions import Bucketing
+from lakeward.client.keyed.key_forms import key_batch
+from lakeward.client.keyed.lookups import AskedKeys, Found, Lookups
+from lakeward.client.keyed.missing_keys import KeyNotFoundError
+from lakeward.client.keyed.table_keys import TableKeys
+from lakeward.client.keyed.upserter import AsyncUpserter
+from lakeward.client.keyed.value_decoder import ValueDecoder
+from lakeward.client.keyed.written_columns import keys_without_negative_zero
+from lakeward.client.partitions import Partitions
+from lakeward.client.writer_ids import WriterIds
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableInfo
+
+#: What becomes of keys that are not found: a row of NULLs, no row, or an error.
+Missing: TypeAlias = Literal["null", "drop", "raise"]
+_KEYS_SHOWN = 3
+
+
+class KeyedRows:
+    """Upserts, deletes and lookups of one table."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        ids: WriterIds,
+        info: TableInfo,
+        partitions: Partitions,
+        bucketing: Bucketing | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._ids = ids
+        self._info = info
+        self._partitions = partitions
+        self._keys = TableKeys(info)
+        self._lookups = Lookups(cluster, info, partitions, self._keys)
+        self._evidence = BucketEvidence(cluster, info, partitions, self._keys, self._lookups, bucketing)
+
+    # -- rows in ------------------------------------------------------------------------------------------------------
+
+    def upserter(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        batch_rows: int | None = None,
+        batch_bytes: int | None = None,
+        linger_ms: float | None = None,
+    ) -> AsyncUpserter:
+        """A pipelined writer of changes."""
+        return AsyncUpserter(
+            self._cluster,
+            self._ids,
+            self._info,
+            self._partitions,
+            self._keys,
+            self._evidence.for_writing,
+            columns=columns,
+            batch_rows=batch_rows,
+            batch_bytes=batch_bytes,
+            linger_ms=linger_ms,
+        )
+
+    # -- rows out -----------------------------------------------------------------------------------------------------
+
+    async def lookup(
+        self, keys: Any, columns: Iterable[str] | None, missing: Missing, *, insert_missing: bool
+    ) -> pa.Table:
+        """The rows of these keys, in their order."""
+        if missing not in get_args(Missing):
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                f"missing={missing!r} is not known; say 'null', 'drop' or 'raise'."
+            )
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        rows = keys_without_negative_zero(key_batch(keys, self._keys.primary, self._info.path), self._info.schema)
+        asked = await self._lookups.encode(rows)
+        found = await self._lookups.find(asked, self._evidence.bucketing, insert_missing=insert_missing)
+        lacking = found.missing
+        if len(lacking):
+            await self._evidence.explain_missing(asked, lacking)
+            if missing == "raise":
+                raise self._not_found(asked, lacking)
+        return _in_order(await decoder.decode(found.values), found, drop=missing == "drop")
+
+    @cached_property
+    def _whole_rows(self) -> ValueDecoder:
+        return ValueDecoder(self._cluster, self._info)
+
+    def _not_found(self, asked: AskedKeys, lacking: NDArray[np.intp]) -> KeyNotFoundError:
+        shown = asked.rows.take(pa.array(lacking[:_KEYS_SHOWN])).to_pylist()
+        more = "" if len(lacking) <= _KEYS_SHOWN else f" and {len(lacking) - _KEYS_SHOWN} more"
+        keys = ", ".join(str(tuple(row.values()) if len(row) > 1 else next(iter(row.values()))) for row in shown)
+        return KeyNotFoundError(f"{self._info.path} has no row with the key {keys}{more}.")
+
+    async def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None) -> pa.Table:
+        """The rows whose keys begin with this prefix, or with one of these."""
+        self._keys.check_prefix()
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        rows = key_batch(prefix, self._keys.prefix, self._info.path, "prefix")
+        rows = keys_without_negative_zero(rows, self._info.schema)
+        values = await self._lookups.find_by_prefix(rows, self._evidence.bucketing)
+        return pa.Table.from_batches([await decoder.decode(values)])
+
+
+def _in_order(rows: pa.RecordBatch, found: Found, *, drop: bool) -> pa.Table:
+    """Rows that came bucket by bucket, in the order of the keys; missing ones are rows of NULLs, or left out."""
+    places = found.places
+    absent = places < 0
+    if absent.any():
+        if drop:
+            places = places[~absent]
+        else:
+            nullable = pa.schema([field.with_nullable(True) for field in rows.schema])  # noqa: FBT003 - Arrow's signature
+            taken = rows.take(pa.array(np.where(absent, 0, places), mask=absent))
+            return pa.Table.from_arrays(taken.columns, schema=nullable)
+    if len(places) == 0 or np.array_equal(places, np.arange(len(places))):
+        return pa.Table.from_batches([rows])
+    return pa.Table.from_batches([rows.take(pa.array(places))])

@@ -1,0 +1,137 @@
+"""AsyncUpserter: rows to put and keys to delete in, acknowledgements out, many batches under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from lakeward.client.cluster import Cluster
+from lakeward.client.delivery import KvDelivery
+from lakeward.client.keyed.change_batching import ChangeBatching
+from lakeward.client.keyed.changes import ChangeEncoder, EncodedChanges, Piece
+from lakeward.client.keyed.conventions import Bucketing
+from lakeward.client.keyed.key_forms import key_batch
+from lakeward.client.keyed.table_keys import TableKeys
+from lakeward.client.keyed.written_columns import WrittenColumns, keys_without_negative_zero
+from lakeward.client.lane import Outgoing
+from lakeward.client.partitions import Partitions
+from lakeward.client.pipeline import Pipeline, finish_encoding, submit_encoded
+from lakeward.client.results import UpsertResult
+from lakeward.client.sender import Sender
+from lakeward.client.writer_ids import WriterIds
+from lakeward.model.table import TableInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakeward.client.batching import Destination
+
+    Routed = list[tuple[Destination, Piece]]
+
+#: Below this size a thread costs more than it saves.
+_ENCODE_HERE_BYTES = 32 * 1024
+#: What is encoded in one go: large enough for compiled loops, small enough to send the first while encoding the next.
+_ENCODE_ROWS, _ENCODE_BYTES = 1 << 16, 4 << 20
+
+
+class AsyncUpserter(Pipeline["list[Piece]"]):
+    """Pipelined changes of one primary key table. Changes of one key are applied in the order of the calls, each once.
+
+    After a failure nothing more is sent: every later call raises that failure.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        ids: WriterIds,
+        info: TableInfo,
+        partitions: Partitions,
+        keys: TableKeys,
+        bucketing: Callable[[], Awaitable[Bucketing]],
+        *,
+        columns: Iterable[str] | None = None,
+        batch_rows: int | None = None,
+        batch_bytes: int | None = None,
+        linger_ms: float | None = None,
+    ) -> None:
+        self.written_columns = WrittenColumns(info, columns)
+        self._keys = keys
+        self._bucketing = bucketing
+        self._encoder: ChangeEncoder | None = None
+        self._batching = ChangeBatching(batch_bytes or cluster.settings.batch_bytes, batch_rows)
+        delivery = KvDelivery(info, self.written_columns.positions, keys.check_version)
+        super().__init__(cluster, ids, info, partitions, delivery, self._batching, linger_ms)
+
+    def result(self) -> UpsertResult:
+        """What has been acknowledged so far."""
+        return UpsertResult(*self._acknowledged())
+
+    async def upsert(self, data: Any) -> None:
+        """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes."""
+        from lakeward.client.data_forms import is_quick
+
+        await self._write(self.written_columns.batches(data), is_quick(data), ChangeEncoder.upserts)
+
+    async def delete(self, keys: Any) -> None:
+        """Queue keys to delete. With `columns`, only those columns of the rows are set to NULL."""
+        batch = keys_without_negative_zero(key_batch(keys, self._keys.primary, self.info.path), self.info.schema)
+        await self._write(iter([batch]), True, ChangeEncoder.deletes)  # noqa: FBT003 - it is Arrow by now
+
+    # -- on the way ---------------------------------------------------------------------------------------------------
+
+    async def _write(
+        self,
+        batches: Iterator[pa.RecordBatch],
+        is_quick: bool,
+        encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed],
+    ) -> None:
+        async with self._writing:
+            sender = await self._sender()
+            loop = asyncio.get_running_loop()
+            while True:
+                if is_quick:
+                    batch = next(batches, None)
+                else:
+                    batch = await loop.run_in_executor(self._cluster.workers, next, batches, None)
+                if batch is None:
+                    return
+                for rows in _slices(batch):
+                    await sender.settled(self._cluster.settings.buffer_bytes)
+                    await self._take(sender, rows, encode)
+
+    async def _take(
+        self, sender: Sender, rows: pa.RecordBatch, encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed]
+    ) -> None:
+        if self._encoder is None:
+            self._encoder = ChangeEncoder(self.info, self._keys, await self._bucketing())
+        if rows.nbytes < _ENCODE_HERE_BYTES:
+            routed = encode(self._encoder, rows)
+        else:
+            loop = asyncio.get_running_loop()
+            routed = await loop.run_in_executor(self._cluster.workers, encode, self._encoder, rows)
+        for to, piece in routed:
+            await self._partitions.ensure(to.partition)
+            for full in self._batching.add(to, piece):
+                self._leave(sender, to, full)
+        self._linger(sender)
+
+    def _send(self, sender: Sender, to: Destination, rows: list[Piece]) -> None:
+        assert to.bucket is not None
+        target = self._target(to, to.bucket)
+        batch = Outgoing(sum(len(p.which) for p in rows), sum(p.bytes for p in rows))
+        if batch.raw_bytes < _ENCODE_HERE_BYTES:
+            encoded = EncodedChanges(self.info.schema_id, rows)
+            submit_encoded(sender, target, to.partition, batch.row_count, encoded)
+            return
+        sender.submit(target, to.partition, batch)
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._cluster.workers, EncodedChanges, self.info.schema_id, rows)
+        work.add_done_callback(lambda done: finish_encoding(sender, target, batch, done))
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The batch in pieces that are worth encoding at once."""
+    step = min(_ENCODE_ROWS, max(1, batch.num_rows * _ENCODE_BYTES // max(batch.nbytes, 1)))
+    for at in range(0, batch.num_rows, step):
+        yield batch if step >= batch.num_rows else batch.slice(at, step)

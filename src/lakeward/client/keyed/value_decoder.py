@@ -1,0 +1,77 @@
+"""Stored values → Arrow, each by the schema it was written with, columns matched by id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from lakeward.client.admin import table_schema
+from lakeward.client.cluster import Cluster
+from lakeward.model.schema import Schema
+from lakeward.model.table import TableInfo
+from lakeward.options.table import KV_FORMAT
+from lakeward.records.arrow_row_kernels import arrow_of_rows
+from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.row_kernels import RowForm
+from lakeward.records.spans import Spans
+from lakeward.records.value_batch import split_values
+
+#: Below this many values a thread costs more than it saves.
+_DECODE_HERE_VALUES = 1000
+
+
+class _Plan(NamedTuple):
+    """How rows of one schema become the asked columns: the schema, and where each asked column stands."""
+
+    written: Schema
+    places: tuple[int | None, ...]
+
+
+class ValueDecoder:
+    """Decodes values of one primary key table into the asked columns."""
+
+    def __init__(self, cluster: Cluster, info: TableInfo, columns: Sequence[str] | None = None) -> None:
+        self._cluster = cluster
+        self._info = info
+        self._form = RowForm(KV_FORMAT.read(info.descriptor.properties))
+        self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
+        self.schema = arrow_schema(info.schema.select([c.name for c in self._columns]))
+        self._plans: dict[int, _Plan] = {}
+        self._learn(info.schema_id, info.schema)
+
+    def _learn(self, schema_id: int, schema: Schema) -> None:
+        by_id = {c.id: i for i, c in enumerate(schema.columns)}
+        self._plans[schema_id] = _Plan(schema, tuple(by_id.get(c.id) for c in self._columns))
+
+    async def decode(self, values: Spans) -> pa.RecordBatch:
+        """The values as rows, in their order; schemas that are not known yet are asked for."""
+        ids, rows = split_values(values)
+        for schema_id in set(np.unique(ids).tolist()) - self._plans.keys():
+            self._learn(schema_id, await table_schema(self._cluster, self._info.path, schema_id))
+        if len(values) < _DECODE_HERE_VALUES:
+            return self._decoded(ids, rows)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._cluster.workers, self._decoded, ids, rows)
+
+    def _decoded(self, ids: np.ndarray, rows: Spans) -> pa.RecordBatch:
+        present = np.unique(ids)
+        if len(present) <= 1:
+            return self._of_schema(int(present[0]) if len(present) else self._info.schema_id, rows)
+        places = [np.flatnonzero(ids == schema_id) for schema_id in present]
+        parts = [self._of_schema(int(i), rows.take(where)) for i, where in zip(present, places, strict=True)]
+        order = np.empty(len(ids), np.int64)
+        order[np.concatenate(places)] = np.arange(len(ids))
+        return pa.concat_batches(parts).take(pa.array(order))
+
+    def _of_schema(self, schema_id: int, rows: Spans) -> pa.RecordBatch:
+        plan = self._plans[schema_id]
+        written = arrow_of_rows(rows, plan.written, self._form)
+        arrays = [
+            pa.nulls(len(rows), field.type) if place is None else written.column(place)
+            for place, field in zip(plan.places, self.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)

@@ -1,0 +1,108 @@
+"""WrittenColumns: which columns an upsert writes, and rows as people hold them → batches of whole rows for it.
+
+All columns unless some are named. Those that are not written keep their value; on the wire they are NULL, and the
+request says which ones count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.client.data_forms import Rows, arrow_of, batches_in, lacks_columns
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.data_types import TypeRoot
+from lakeward.model.schema import Schema
+from lakeward.model.table import TableInfo
+from lakeward.records.arrow_types import arrow_schema, conform
+
+_FLOATING = {TypeRoot.FLOAT, TypeRoot.DOUBLE}
+
+
+class WrittenColumns:
+    """The columns of one upsert, checked before anything is sent."""
+
+    def __init__(self, info: TableInfo, names: Iterable[str] | None = None) -> None:
+        schema = info.schema
+        self._info = info
+        self._named = names is not None
+        if names is None:
+            written = [n for n in schema.names if n not in schema.auto_increment]
+        else:
+            asked = {names} if isinstance(names, str) else set(names)
+            for name in asked:
+                schema.column(name)
+            written = [n for n in schema.names if n in asked]
+        self.names = tuple(written)
+        self._whole_rows = len(written) == len(schema.names)
+        if not self._whole_rows:
+            _check_partial(info, written)
+        self._written = schema.select(written)
+        self._all = arrow_schema(schema)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Positions of the written columns in the table; none when whole rows are written."""
+        return () if self._whole_rows else tuple(self._info.schema.positions[n] for n in self.names)
+
+    def batches(self, data: Any) -> Iterator[pa.RecordBatch]:
+        """The rows with the table's columns, order and types; what does not fit is refused."""
+        required = () if self._named else self.names
+        for rows in arrow_of(data, self._info.schema, required):
+            for batch in batches_in(conform(self._chosen(rows), self._written)):
+                yield self._completed(batch)
+
+    def _chosen(self, rows: Rows) -> Rows:
+        """Without columns that are not to be written; an upsert of whole rows has all of them."""
+        names = rows.schema.names
+        if self._named:
+            return rows.select([n for n in names if n in self.names])
+        if filled := [n for n in self._info.schema.auto_increment if n in names]:
+            raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                f"Column '{filled[0]}' of {self._info.path} is filled by the server; leave it out of the data."
+            )
+        if missing := [n for n in self.names if n not in names]:
+            raise lacks_columns(missing, f"The data for {self._info.path}")
+        return rows
+
+    def _completed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """All columns of the table, in its order; those that are not written are NULL, and keys have no −0."""
+        arrays = []
+        for column, field in zip(self._info.schema.columns, self._all, strict=True):
+            place = batch.schema.get_field_index(column.name)
+            values = pa.nulls(batch.num_rows, field.type) if place < 0 else batch.column(place)
+            if column.type.root in _FLOATING and column.name in self._info.schema.primary_key:
+                values = without_negative_zero(values)
+            arrays.append(values)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._all)
+
+
+def without_negative_zero(values: pa.Array) -> pa.Array:
+    """Floating point keys as they are compared: −0 equals 0, so both must be one key. NaNs are one key anyway."""
+    return pc.add(values, pa.scalar(0, values.type))
+
+
+def keys_without_negative_zero(keys: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
+    """The same for a batch of keys."""
+    if not any(schema.column(n).type.root in _FLOATING for n in keys.schema.names):
+        return keys
+    arrays = [without_negative_zero(c) if pa.types.is_floating(c.type) else c for c in keys.columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=keys.schema)
+
+
+def _check_partial(info: TableInfo, written: Sequence[str]) -> None:
+    schema = info.schema
+    if missing := [n for n in schema.primary_key if n not in written]:
+        raise _refused(info, f"the columns lack '{missing[0]}' of the primary key, without which no row is found")
+    if filled := [n for n in schema.auto_increment if n in written]:
+        raise _refused(info, f"'{filled[0]}' is filled by the server")
+    keyed = {*schema.primary_key, *schema.auto_increment}
+    if required := [c.name for c in schema.columns if not c.type.nullable and c.name not in keyed]:
+        raise _refused(info, f"'{required[0]}' is NOT NULL, and a new row would have no value for it")
+
+
+def _refused(info: TableInfo, why: str) -> LakewardError:
+    return ErrorCode.INVALID_TARGET_COLUMN.error(f"These columns of {info.path} cannot be upserted alone: {why}.")
