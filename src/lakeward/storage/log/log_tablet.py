@@ -177,7 +177,7 @@ class LogTablet:
                 if not at_least_one:
                     return LogRead(_NOTHING, offset, reaches_end=False)
                 end = position + header.size
-            is_last = number == len(self._segments) - 1
+            is_last = number == len(self._segments) - 1 or self._bases[number + 1] == self.end_offset
             reaches_end = is_last and end == segment.size
             return LogRead(segment.read(position, end), header.base_offset, reaches_end)
         raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {self.directory} cannot be found; the log is damaged.")

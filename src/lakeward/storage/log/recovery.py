@@ -46,6 +46,9 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles) -> Rec
         return log
     place, position = _start_at_checkpoint(log, directory)
     for number in range(place, len(log.segments)):
+        if position == 0 and log.segments[number].base_offset != log.end_offset:
+            _put_aside(log, number)  # rows before it are missing: the log ends where they should be
+            break
         if not _check_segment(log, log.segments[number], position):
             _put_aside(log, number + 1)
             break
@@ -89,7 +92,6 @@ def _check_segment(log: RecoveredLog, segment: Segment, start: int) -> bool:
     """Walk the batches from a position on; False when the segment had to be cut."""
     if start == 0:
         segment.forget_index()
-        log.end_offset = max(log.end_offset, segment.base_offset)
     position = start
     if segment.size > start:
         data = segment.read(0, segment.size)
@@ -126,5 +128,5 @@ def _put_aside(log: RecoveredLog, first: int) -> None:
     """Take segments out of the log that stand behind a cut; their bytes are kept for whoever wants to look."""
     for segment in log.segments[first:]:
         segment.path.rename(segment.path.with_name(segment.path.name + _DAMAGED))
-        log.repairs.append(f"{segment.path}: put aside as {_DAMAGED}, the segment before it was cut")
+        log.repairs.append(f"{segment.path}: put aside as {_DAMAGED}, rows before it are missing")
     del log.segments[first:]
