@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +18,10 @@ from lakeward.storage.open_files import OpenFiles
 def open_log(directory: Path, *, files: OpenFiles | None = None, checkpoints: bool = True, **numbers: int) -> LogTablet:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
-    return LogTablet(
-        directory,
-        settings,
-        OpenFiles(64) if files is None else files,
-        (lambda job: job()) if checkpoints else (lambda _: None),
-    )
+    files = OpenFiles(64) if files is None else files
+    log = LogTablet(directory, settings, files, (lambda job: job()) if checkpoints else (lambda _: None))
+    weakref.finalize(log, files.close)  # a test may open hundreds of logs
+    return log
 
 
 def append(log: LogTablet, rows: int = 1, *, now_ms: int = 1000, body: bytes = b"row", **header: int) -> int:
