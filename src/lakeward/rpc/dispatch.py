@@ -51,7 +51,14 @@ Handler = Callable[[Any, Exchange], Any]
 class Dispatcher:
     """The APIs this server has, each with its handler."""
 
-    def __init__(self, handlers: Mapping[Api, Handler], on_request: Callable[[Api], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        handlers: Mapping[Api, Handler],
+        on_request: Callable[[Api], None] = lambda _: None,
+        request_types: Mapping[Api, type[Any]] | None = None,
+    ) -> None:
+        """`request_types` names other classes than the API's own to read some requests as."""
+        self._request_types = {api: api.request for api in Api} | dict(request_types or {})
         self._handlers: dict[Api, Handler] = dict(handlers)
         self._handlers[Api.API_VERSIONS] = self._api_versions
         self._on_request = on_request
@@ -68,7 +75,7 @@ class Dispatcher:
         self._on_request(api)
         exchange = Exchange(connection, api, header.version, header.request_id)
         try:
-            answer = handler(decode(api.request, body), exchange)
+            answer = handler(decode(self._request_types[api], body), exchange)
             if answer is not None:
                 exchange.reply(answer)
         except LakewardError as wrong:

@@ -31,7 +31,7 @@ from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
-from lakeward.server.tablet.lazy_kv import LazyKv
+from lakeward.server.tablet.lazy_kv import KV_REQUEST_TYPES, LazyKv
 from lakeward.server.tablet.log_settings import log_settings
 from lakeward.server.tablet.produce import Appends
 from lakeward.server.tablet.scans import Scans
@@ -94,7 +94,7 @@ class Node:
         handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
         self._declare_metrics()
-        self._dispatcher = Dispatcher(handlers, self._count_request)
+        self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES)
         self._housekeeping = Housekeeping(loop)
         self.coordinator.tick()
         self._begin_chores()

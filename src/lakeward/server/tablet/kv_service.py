@@ -21,7 +21,7 @@ class KvService:
     def __init__(
         self, tablets: Tablets, waiters: Waiters, early: EarlyBatches, entropy: Entropy, now_ms: Callable[[], int]
     ) -> None:
-        self.lookups = Lookups(tablets)
+        self.lookups = Lookups(tablets, waiters, now_ms)
         puts = Puts(tablets, waiters, early, now_ms)
         scanners = KvScanners(tablets, entropy, now_ms)
         self.handlers: dict[Api, Handler] = {

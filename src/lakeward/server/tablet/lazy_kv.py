@@ -9,11 +9,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lakeward.protocol.api import Api
+from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
 
 if TYPE_CHECKING:
     from lakeward.server.tablet.kv_service import KvService
 
+#: Keys of a lookup are cut out by compiled loops, so its buckets are left as bytes.
+KV_REQUEST_TYPES = {Api.LOOKUP: PackedLookupRequest}
 KV_APIS = (Api.PUT_KV, Api.LOOKUP, Api.PREFIX_LOOKUP, Api.SCAN_KV)
 
 

@@ -2,56 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
+from lakeward.protocol.codec import encode
+from lakeward.protocol.declare import payload
 from lakeward.protocol.messages.kv import (
-    LookupRequest,
-    LookupResponse,
-    PbLookupReqForBucket,
     PbLookupRespForBucket,
     PbPrefixLookupReqForBucket,
     PbPrefixLookupRespForBucket,
-    PbValue,
     PbValueList,
     PrefixLookupRequest,
     PrefixLookupResponse,
 )
+from lakeward.protocol.messages.packed_kv import PackedLookupRequest, PackedLookupResponse
 from lakeward.records.spans import Spans
 from lakeward.records.value_batch import encode_value_batch
 from lakeward.rpc.dispatch import Exchange
+from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.pending import error_fields
 from lakeward.server.tablet.tablets import Tablets
-from lakeward.storage.kv.slices import Slices
+from lakeward.server.tablet.waiting import Waiters
 
 
 class Lookups:
     """Answers lookups."""
 
-    def __init__(self, tablets: Tablets) -> None:
+    def __init__(self, tablets: Tablets, waiters: Waiters, now_ms: Callable[[], int]) -> None:
         self._tablets = tablets
+        self._waiters = waiters
+        self._now_ms = now_ms
 
-    def look_up(self, request: LookupRequest, exchange: Exchange) -> LookupResponse:
+    def look_up(self, request: PackedLookupRequest, exchange: Exchange) -> PackedLookupResponse:
         """The rows of some keys, in the order of the keys."""
         answers = tuple(self._values(request, one, exchange.version) for one in request.buckets_req)
-        return LookupResponse(buckets_resp=answers)
+        return PackedLookupResponse(buckets_resp=answers)
 
-    def _values(self, request: LookupRequest, one: PbLookupReqForBucket, version: int) -> PbLookupRespForBucket:
-        bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
+    def _values(self, request: PackedLookupRequest, packed: payload, version: int) -> bytes | bytearray:
+        asked = AskedKeys.of(packed)
+        bucket = TableBucket(request.table_id, asked.partition_id, asked.bucket_id)
         try:
-            if one.original_partition_name is not None:
+            if asked.partition_name is not None:
                 raise ErrorCode.PARTITION_SPEC_INVALID.error(
-                    f"Partition '{one.original_partition_name}' has gone; rows in the lake cannot be looked up yet."
+                    f"Partition '{asked.partition_name}' has gone; rows in the lake cannot be looked up yet."
                 )
+            kv = self._tablets.kv(bucket, version)
             if request.insert_if_not_exists:
-                raise ErrorCode.UNSUPPORTED_VERSION.error("Lookups that insert missing keys are not there yet.")
-            found = self._tablets.kv(bucket, version).get(Slices.of(one.keys))
+                kv.insert_missing(asked.keys, self._now_ms())
+                self._waiters.touch(bucket)
+            found = kv.get(asked.keys)
         except LakewardError as wrong:
-            return PbLookupRespForBucket(**error_fields(one, wrong))
-        return PbLookupRespForBucket(
-            partition_id=one.partition_id,
-            bucket_id=one.bucket_id,
-            values=tuple(PbValue(values=value) for value in found.to_list()),
-        )
+            return encode(PbLookupRespForBucket(**error_fields(asked, wrong)))
+        return packed_values(asked, found)
 
     def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse:
         """All rows whose keys begin with some prefixes."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lakeward.records.batch_header import read_header
-from lakeward.records.kv_batch import KvBatch
+from lakeward.records.kv_batch import KvBatch, parse_kv_batch
 from lakeward.records.log_batch import BatchSpan
 from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
@@ -21,6 +21,7 @@ from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.merge_engines import merger_for
 from lakeward.storage.kv.merging import merged
+from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.replay import replay
 from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.slices import Entries, Slices
@@ -94,6 +95,13 @@ class KvTablet:
             raise
         self._store.maintain()
         return self.log.end_offset
+
+    def insert_missing(self, keys: Slices, now_ms: int) -> None:
+        """Insert a row with nothing but its key for each key that has none."""
+        table = self._table()
+        batch = batch_of_missing(table, keys, self._store.get(keys))
+        if batch is not None:
+            self.put(parse_kv_batch(batch), table.key_positions, now_ms)
 
     @staticmethod
     def _plain(table: KvTable, batch: KvBatch, deletes: Deletes) -> tuple[Slices, Slices]:
