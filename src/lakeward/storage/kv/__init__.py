@@ -16,6 +16,15 @@
     rocksdb_store  the engine for state larger than memory
     rocksdb_view     its state at one moment
 
+    row_merger     the port: what becomes of a row when a new one, or a delete, arrives; Fate, RowMerger, Deletes
+    merge_engines    which merger a request gets; first_row, versioned, aggregation
+    partial_update   some columns of a row; numbers for new rows
+    target_columns   which columns a request may name
+    aggregate_functions, roaring, roaring64, roaring_containers    cells merged; bitmaps united
+    value_rows, null_rules    stored values as plain cells; where NULL is refused
+    changelog      +I -U +U -D: what a change looks like in the log
+    auto_increment   numbers of a bucket, in segments
+
 A store keeps nothing by itself. The changelog is the write-ahead log: apply to the store, append to the log, `undo`
 when the log cannot take it, `maintain` when it has. State after a crash = newest good snapshot + the log from there.
 """
