@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from lakeward.client.connection import AsyncConnection, aconnect
+    from lakeward.client.keyed.missing_keys import KeyNotFoundError
+    from lakeward.client.keyed.upserter import AsyncUpserter
     from lakeward.client.results import (
         AppendResult,
         BucketId,
@@ -25,10 +27,13 @@ if _TYPE_CHECKING:
         PartitionInfo,
         ServerInfo,
         Timestamp,
+        UpsertResult,
     )
     from lakeward.client.scan import AsyncScan
     from lakeward.client.sync import Connection, connect
-    from lakeward.client.sync_table import Scan, Table, Writer
+    from lakeward.client.sync_scan import Scan
+    from lakeward.client.sync_table import Table
+    from lakeward.client.sync_writers import Upserter, Writer
     from lakeward.client.table import AsyncTable
     from lakeward.client.writer import AsyncWriter
     from lakeward.errors import (
@@ -52,6 +57,7 @@ __all__ = [
     "AsyncConnection",
     "AsyncScan",
     "AsyncTable",
+    "AsyncUpserter",
     "AsyncWriter",
     "BucketId",
     "ClusterOption",
@@ -63,6 +69,7 @@ __all__ = [
     "DeniedError",
     "ErrorCode",
     "InvalidError",
+    "KeyNotFoundError",
     "LakewardError",
     "NotFoundError",
     "PartitionInfo",
@@ -75,6 +82,8 @@ __all__ = [
     "TablePath",
     "Timestamp",
     "UnsupportedError",
+    "UpsertResult",
+    "Upserter",
     "Writer",
     "aconnect",
     "connect",
@@ -82,6 +91,8 @@ __all__ = [
 
 _HOMES = {
     "client.connection": ("AsyncConnection", "aconnect"),
+    "client.keyed.missing_keys": ("KeyNotFoundError",),
+    "client.keyed.upserter": ("AsyncUpserter",),
     "client.results": (
         "AppendResult",
         "BucketId",
@@ -90,10 +101,13 @@ _HOMES = {
         "PartitionInfo",
         "ServerInfo",
         "Timestamp",
+        "UpsertResult",
     ),
     "client.scan": ("AsyncScan",),
     "client.sync": ("Connection", "connect"),
-    "client.sync_table": ("Scan", "Table", "Writer"),
+    "client.sync_scan": ("Scan",),
+    "client.sync_table": ("Table",),
+    "client.sync_writers": ("Upserter", "Writer"),
     "client.table": ("AsyncTable",),
     "client.writer": ("AsyncWriter",),
     "errors": (

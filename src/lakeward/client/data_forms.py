@@ -45,7 +45,7 @@ def arrow_of(data: Any, schema: Schema, each_has: Iterable[str] = ()) -> Iterato
     elif isinstance(data, pa.RecordBatchReader):
         yield from data
     elif isinstance(data, Mapping):
-        yield columns_as_table(data, schema)
+        yield columns_as_table(data, schema) if _is_all_columns(data) else _of_rows([data], schema, required)
     elif isinstance(data, str | bytes):
         raise _not_rows(data)
     elif isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
@@ -89,6 +89,11 @@ def _of_pieces(pieces: Iterable[Any], schema: Schema, required: frozenset[str]) 
 
 def _holds_columns(piece: Mapping[Any, Any]) -> bool:
     return bool(piece) and all(isinstance(v, list | pa.Array | pa.ChunkedArray) for v in piece.values())
+
+
+def _is_all_columns(data: Mapping[Any, Any]) -> bool:
+    """Whether a dict is many rows, column by column; one with a plain value in it is a single row."""
+    return all(hasattr(v, "__len__") and not isinstance(v, str | bytes | bytearray | Mapping) for v in data.values())
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]], schema: Schema, required: frozenset[str]) -> pa.Table:

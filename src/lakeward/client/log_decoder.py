@@ -6,7 +6,7 @@ out. The server projects by position, so wanted columns travel in table order an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,6 @@ from lakeward.records.arrow_types import arrow_schema
 from lakeward.records.batch_header import BatchHeader
 from lakeward.records.log_batch import BatchSpan, crc_is_right, walk_batches
 from lakeward.records.row_batches import records_of
-from lakeward.records.row_codec import RowFormat
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
 METADATA_FIELDS = (
@@ -87,11 +86,7 @@ class LogDecoder:
 
     def unknown_schemas(self, chunk: Chunk) -> set[int]:
         """Schema ids of these batches that must be told by `learn()` before `decode()`."""
-        return self.unknown({span.header.schema_id for span in walk_batches(chunk.data)})
-
-    def unknown(self, schema_ids: Iterable[int]) -> set[int]:
-        """Those of these schema ids that must be told by `learn()`."""
-        return set(schema_ids) - self._schemas.keys()
+        return {span.header.schema_id for span in walk_batches(chunk.data)} - self._schemas.keys()
 
     def learn(self, schema_id: int, schema: Schema) -> None:
         """What a schema id stands for."""
@@ -150,12 +145,6 @@ class LogDecoder:
             pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
             for place, field in zip(plan.places, self._fields, strict=True)
         ]
-
-    def decode_rows(self, rows: Sequence[memoryview], schema_id: int, row_format: RowFormat) -> pa.RecordBatch:
-        """The asked columns of rows that stand alone, as values of a primary key table do."""
-        plan = self._plan(schema_id, projected=False)
-        written = rows_to_arrow(rows, plan.written, row_format(tuple(c.type for c in plan.written.columns)))
-        return pa.RecordBatch.from_arrays(self._arranged(plan, written, len(rows)), schema=self.schema)
 
     def _rows(
         self, plan: _Plan, header: BatchHeader, payload: memoryview

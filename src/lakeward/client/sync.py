@@ -93,12 +93,14 @@ class Connection:
         properties: Mapping[str, str] | None = None,
         custom_properties: Mapping[str, str] | None = None,
         comment: str | None = None,
+        bucketing: str | None = None,
         exist_ok: bool = False,
     ) -> Table:
         """Create a table and return it.
 
         `schema` is text as in SQL (`"id INT, name STRING"`), a dict of names and types (as text or DataType), a
-        pyarrow.Schema, or a lakeward.Schema.
+        pyarrow.Schema, or a lakeward.Schema. `bucketing="pyfluss"` declares that pyfluss writes the table too, which
+        spreads some keys over buckets in its own way (see `table`).
         """
         inner = self._loop.run(
             self._inner.create_table(
@@ -111,14 +113,19 @@ class Connection:
                 properties=properties,
                 custom_properties=custom_properties,
                 comment=comment,
+                bucketing=bucketing,
                 exist_ok=exist_ok,
             )
         )
         return Table(self._loop, inner)
 
-    def table(self, path: str) -> Table:
-        """A table that exists, by `db.table` or by `table` in the database `fluss`."""
-        return Table(self._loop, self._loop.run(self._inner.table(path)))
+    def table(self, path: str, *, bucketing: str | None = None) -> Table:
+        """A table that exists, by `db.table` or by `table` in the database `fluss`.
+
+        `bucketing` is `"java"` or `"pyfluss"`: who else writes the table, because the two look for some keys in
+        different buckets. Without it the table's own `lakeward.bucketing` counts, and without that, Java.
+        """
+        return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)))
 
     def has_table(self, path: str) -> bool:
         """Whether the table exists."""

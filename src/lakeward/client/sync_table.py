@@ -1,16 +1,16 @@
-"""Table, Writer and Scan for blocking code: facades over their async twins."""
+"""Table for blocking code: a facade over its async twin."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from lakeward.client.loop_thread import LoopThread
-from lakeward.client.results import AppendResult, BucketId, PartitionInfo
-from lakeward.client.scan import AsyncScan, Start
+from lakeward.client.results import AppendResult, BucketId, PartitionInfo, UpsertResult
+from lakeward.client.scan import Start
+from lakeward.client.sync_scan import Scan, iterate
+from lakeward.client.sync_writers import Upserter, Writer
 from lakeward.client.table import AsyncTable
-from lakeward.client.writer import AsyncWriter
 from lakeward.model.table import TableInfo, TablePath
 
 if TYPE_CHECKING:
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from lakeward.client.keyed.keyed_rows import Missing
+
 
 class Table:
-    """A table: append to it, scan it, ask for its offsets and partitions."""
+    """A table: append to it and scan it, or, with a primary key, upsert and look up rows by key."""
 
     def __init__(self, loop: LoopThread, inner: AsyncTable) -> None:
         self._loop = loop
@@ -73,6 +75,112 @@ class Table:
             self._loop,
             self._inner.writer(batch_rows=batch_rows, batch_bytes=batch_bytes, linger_ms=linger_ms),
         )
+
+    # -- rows in by key -----------------------------------------------------------------------------------------------
+
+    def upsert(self, data: Any, columns: Iterable[str] | None = None) -> UpsertResult:
+        """Put rows by key and return when all are acknowledged; a row replaces the old one of its key.
+
+        `data` is what `append` takes. It must have every column, so that nothing is overwritten with NULL by accident;
+        with `columns` (all of the primary key among them) only those are written and the others keep their values.
+        """
+        from lakeward.client.data_forms import is_quick
+
+        if is_quick(data):
+            return self._loop.run(self._inner.upsert(data, columns))
+        with self.upserter(columns) as upserter:
+            upserter.upsert(data)
+            upserter.flush()
+            return upserter.result()
+
+    def delete(self, keys: Any, columns: Iterable[str] | None = None) -> UpsertResult:
+        """Delete the rows of these keys, given as for `lookup`; keys without a row are no error.
+
+        With `columns`, only those are set to NULL; a row of which nothing else is left goes as a whole.
+        """
+        with self.upserter(columns) as upserter:
+            upserter.delete(keys)
+            upserter.flush()
+            return upserter.result()
+
+    def upserter(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        batch_rows: int | None = None,
+        batch_bytes: int | None = None,
+        linger_ms: float | None = None,
+    ) -> Upserter:
+        """A pipelined writer of changes: `with table.upserter() as u: u.upsert(data); u.delete(keys)`."""
+        return Upserter(
+            self._loop,
+            self._inner.upserter(columns, batch_rows=batch_rows, batch_bytes=batch_bytes, linger_ms=linger_ms),
+        )
+
+    # -- rows out by key ----------------------------------------------------------------------------------------------
+
+    def lookup(
+        self,
+        keys: Any,
+        columns: Iterable[str] | None = None,
+        *,
+        missing: Missing = "null",
+        insert_missing: bool = False,
+    ) -> pa.Table:
+        """The rows of these keys, one per key, in the order of the keys.
+
+        `keys` is one key (a value, a tuple in the order of the primary key, or a dict) or many: a list of those, a dict
+        of lists, an array or Series, a table or data frame with the key's columns. A key without a row gives a row of
+        NULLs, its key columns included; with `missing="drop"` no row, with `missing="raise"` a KeyNotFoundError.
+        With `insert_missing` the server creates a row for it, with the key, NULLs, and the next auto-increment value.
+        """
+        return self._loop.run(self._inner.lookup(keys, columns, missing=missing, insert_missing=insert_missing))
+
+    def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None = None) -> pa.Table:
+        """All rows whose key begins with a prefix: the bucket key, and the partition's columns before it if there are.
+
+        `prefix` is one prefix or many, given as for `lookup`. The table's bucket key must be the first columns, and not
+        all, of its primary key.
+        """
+        return self._loop.run(self._inner.lookup_prefix(prefix, columns))
+
+    def changelog(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        start: Start = "earliest",
+        end: Start | None = "latest",
+        limit: int | None = None,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+        buckets: Iterable[int] | None = None,
+    ) -> Scan:
+        """Describe a read of the changes, as `scan` does of rows.
+
+        After the columns come `_bucket`, `_offset`, `_timestamp` and `_change_type`: `+I` inserted, `-U` and `+U` the
+        row before and after an update, `-D` deleted. Changes of one key are in one bucket, in the order they were made.
+        """
+        return Scan(
+            self._loop,
+            self._inner.changelog(columns, start=start, end=end, limit=limit, partitions=partitions, buckets=buckets),
+        )
+
+    def snapshot(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+    ) -> pa.Table:
+        """All rows as they are now, each bucket at one moment; in no particular order."""
+        return self._loop.run(self._inner.snapshot(columns, partitions=partitions))
+
+    def snapshot_batches(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The same batch by batch, for tables that are larger than memory."""
+        return iterate(self._loop, self._inner.snapshot_batches(columns, partitions=partitions))
 
     # -- rows out -----------------------------------------------------------------------------------------------------
 
@@ -131,92 +239,3 @@ class Table:
     def drop_partition(self, spec: Mapping[str, str], *, missing_ok: bool = False) -> None:
         """Drop a partition and its data."""
         self._loop.run(self._inner.drop_partition(spec, missing_ok=missing_ok))
-
-
-class Writer:
-    """Pipelined appends: `write` returns when the rows are queued, `flush` when they are acknowledged."""
-
-    def __init__(self, loop: LoopThread, inner: AsyncWriter) -> None:
-        self._loop = loop
-        self._inner = inner
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._loop.run(self._inner.abort())
-
-    @property
-    def written(self) -> int:
-        """Rows acknowledged so far."""
-        return self._inner.written
-
-    def write(self, data: Any) -> None:
-        """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows."""
-        from lakeward.client.data_forms import batches_of, is_quick
-
-        if is_quick(data):
-            self._loop.run(self._inner.write(data))
-            return
-        for batch in batches_of(data, self._inner.info.schema):  # here, because iterables may belong to this thread
-            self._loop.run(self._inner.write(batch))
-
-    def flush(self) -> None:
-        """Wait until every row written so far is acknowledged; raises the first failure."""
-        self._loop.run(self._inner.flush())
-
-    def result(self) -> AppendResult:
-        """What has been acknowledged so far."""
-        return self._inner.result()
-
-    def close(self) -> None:
-        """Flush, then give up the writer."""
-        self._loop.run(self._inner.close())
-
-
-class Scan:
-    """A described read: turn it into a table, or iterate over its Arrow batches."""
-
-    def __init__(self, loop: LoopThread, inner: AsyncScan) -> None:
-        self._loop = loop
-        self._inner = inner
-
-    def to_arrow(self) -> pa.Table:
-        """All rows as a pyarrow.Table."""
-        return self._loop.run(self._inner.to_arrow())
-
-    def to_pandas(self, **options: Any) -> Any:
-        """All rows as a pandas.DataFrame; options go to pyarrow.Table.to_pandas."""
-        return self.to_arrow().to_pandas(**options)
-
-    def to_polars(self) -> Any:
-        """All rows as a polars.DataFrame."""
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as they are fetched, in order within each bucket; ends at `end`."""
-        return self._iterate(self._inner.batches())
-
-    def follow(self) -> Iterator[pa.RecordBatch]:
-        """The rows as they arrive; never ends by itself. Close the iterator, or leave the loop, to stop."""
-        return self._iterate(self._inner.follow())
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self.batches()
-
-    def _iterate(self, batches: AsyncGenerator[pa.RecordBatch, None]) -> Iterator[pa.RecordBatch]:
-        try:
-            while True:
-                try:
-                    batch = self._loop.run(anext(batches))
-                except StopAsyncIteration:
-                    return
-                yield batch
-        finally:
-            if not self._loop.closed:
-                self._loop.run(batches.aclose())

@@ -15,7 +15,7 @@ from lakeward.client.results import AppendResult, BucketId, PartitionInfo, Upser
 from lakeward.client.scan import AsyncScan, ScanRange, Start
 from lakeward.client.writer import AsyncWriter
 from lakeward.client.writer_ids import WriterIds
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo, TablePath
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from lakeward.client.keyed.state import TableState
     from lakeward.client.keyed.upserter import AsyncUpserter
     from lakeward.client.routing import Router
+
+#: How servers say that they keep no row counts, for this table or at all.
+_NOT_COUNTED = {ErrorCode.INVALID_TABLE, ErrorCode.UNSUPPORTED_VERSION}
 
 
 class AsyncTable:
@@ -230,8 +233,14 @@ class AsyncTable:
         return await limit_scan(self._cluster, self.info, self._partitions, n)
 
     async def count(self) -> int:
-        """How many rows the table holds."""
-        return await self._offsets.count()
+        """How many rows the table holds; where the server does not count them, they are read."""
+        try:
+            return await self._offsets.count()
+        except LakewardError as wrong:
+            if not self.info.descriptor.has_primary_key or wrong.code not in _NOT_COUNTED:
+                raise
+        key = self.info.schema.primary_key
+        return sum([batch.num_rows async for batch in self.snapshot_batches(key)])
 
     async def offsets(self, at: Start = "latest") -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""

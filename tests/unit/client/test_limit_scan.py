@@ -27,7 +27,7 @@ class Server(FakeCluster):
         """This server leads everything."""
         return self
 
-    async def request(self, api: Api, message: LimitScanRequest) -> LimitScanResponse:
+    async def request(self, api: Api, message: LimitScanRequest, *, timeout_ms: float) -> LimitScanResponse:
         """The records of the bucket."""
         self.asked.append(message)
         return LimitScanResponse(records=memoryview(self.records[message.bucket_id]))

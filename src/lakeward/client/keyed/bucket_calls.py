@@ -11,21 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lakeward.client.cluster import Cluster
-from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.client.patience import Patience
+from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.rpc.channel import Channel
-
-_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 20, 1000
-#: A bucket that gave no answer for this long fails the call.
-_PATIENCE_S = 60
-_STALE_METADATA = {
-    ErrorCode.NETWORK,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
-    ErrorCode.LEADER_NOT_AVAILABLE,
-    ErrorCode.FENCED_LEADER_EPOCH,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,20 +46,16 @@ class BucketCalls:
 
     async def settle(self, groups: Sequence[KeyGroup], send: Send) -> None:
         """Send until every group was answered; raises the first error that no repetition mends."""
-        clock = asyncio.get_running_loop().time
         left: list[KeyGroup] = [part for group in groups for part in self._parts(group)]
-        give_up_s, backoff_ms = clock() + _PATIENCE_S, _BACKOFF_MS_MIN
+        patience = Patience(self._cluster)
         while left:
             failed = await self._once(left, send)
             left = list(failed)
             for group, wrong in failed.items():
-                if not _is_worth_repeating(wrong) or clock() > give_up_s:
+                if not patience.allows(wrong, group.bucket):
                     raise wrong.code.error(f"{self._info.path}, {group}: {wrong.message}")
-                if wrong.code in _STALE_METADATA:
-                    self._cluster.metadata.forget(group.bucket)
             if left:
-                await asyncio.sleep(backoff_ms / 1000)
-                backoff_ms = min(backoff_ms * 2, _BACKOFF_MS_MAX)
+                await patience.rest()
 
     async def _once(self, groups: Sequence[KeyGroup], send: Send) -> dict[KeyGroup, LakewardError]:
         failed: dict[KeyGroup, LakewardError] = {}
@@ -110,7 +96,3 @@ class BucketCalls:
             keys += len(group.which)
         if request:
             yield request
-
-
-def _is_worth_repeating(wrong: LakewardError) -> bool:
-    return isinstance(wrong, RetriableError) or wrong.code is ErrorCode.FENCED_LEADER_EPOCH

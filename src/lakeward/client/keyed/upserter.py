@@ -68,37 +68,50 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
         return UpsertResult(*self._acknowledged())
 
     async def upsert(self, data: Any) -> None:
-        """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes."""
+        """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes.
+
+        Rows that are not Arrow yet are converted, and iterables iterated, on a worker thread.
+        """
         from lakeward.client.data_forms import is_quick
 
-        await self._write(self.written_columns.batches(data), is_quick(data), ChangeEncoder.upserts)
-
-    async def delete(self, keys: Any) -> None:
-        """Queue keys to delete. With `columns`, only those columns of the rows are set to NULL."""
-        batch = keys_without_negative_zero(key_batch(keys, self._keys.primary, self.info.path), self.info.schema)
-        await self._write(iter([batch]), True, ChangeEncoder.deletes)  # noqa: FBT003 - it is Arrow by now
-
-    # -- on the way ---------------------------------------------------------------------------------------------------
-
-    async def _write(
-        self,
-        batches: Iterator[pa.RecordBatch],
-        is_quick: bool,
-        encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed],
-    ) -> None:
+        batches = self.written_columns.batches(data)
+        loop = asyncio.get_running_loop()
         async with self._writing:
-            sender = await self._sender()
-            loop = asyncio.get_running_loop()
+            await self._sender()
             while True:
-                if is_quick:
+                if is_quick(data):
                     batch = next(batches, None)
                 else:
                     batch = await loop.run_in_executor(self._cluster.workers, next, batches, None)
                 if batch is None:
                     return
-                for rows in _slices(batch):
-                    await sender.settled(self._cluster.settings.buffer_bytes)
-                    await self._take(sender, rows, encode)
+                await self._take_all(batch, ChangeEncoder.upserts)
+
+    async def upsert_batch(self, batch: pa.RecordBatch) -> None:
+        """Queue rows that `written_columns` has made."""
+        async with self._writing:
+            await self._take_all(batch, ChangeEncoder.upserts)
+
+    async def delete(self, keys: Any) -> None:
+        """Queue keys to delete. With `columns`, only those columns of the rows are set to NULL."""
+        await self.delete_batch(self.key_batch(keys))
+
+    def key_batch(self, keys: Any) -> pa.RecordBatch:
+        """The keys as `delete_batch` takes them."""
+        return keys_without_negative_zero(key_batch(keys, self._keys.primary, self.info.path), self.info.schema)
+
+    async def delete_batch(self, keys: pa.RecordBatch) -> None:
+        """Queue keys to delete that `key_batch` has made."""
+        async with self._writing:
+            await self._take_all(keys, ChangeEncoder.deletes)
+
+    # -- on the way ---------------------------------------------------------------------------------------------------
+
+    async def _take_all(self, batch: pa.RecordBatch, encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed]) -> None:
+        sender = await self._sender()
+        for rows in _slices(batch):
+            await sender.settled(self._cluster.settings.buffer_bytes)
+            await self._take(sender, rows, encode)
 
     async def _take(
         self, sender: Sender, rows: pa.RecordBatch, encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed]
