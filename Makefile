@@ -22,6 +22,7 @@ $(READY): pyproject.toml
 	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
 	@echo "Installing Lakeward and what it needs into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m lakeward.server.tablet.kv_warm_up  # compiles what primary key tables need, once
 	@touch $@
 
 run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all

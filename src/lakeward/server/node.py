@@ -89,7 +89,7 @@ class Node:
         now_ms = self._clock.now_ms
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
         appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
-        kv = LazyKv(partial(self._kv_service, early))
+        kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
         fetches = Fetches(catalog, self._tablets, self._waiters)
         handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
@@ -97,6 +97,8 @@ class Node:
         self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES)
         self._housekeeping = Housekeeping(loop)
         self.coordinator.tick()
+        if any(table.descriptor.has_primary_key for table in catalog.tables()):
+            kv.load()
         self._begin_chores()
         return await self._listen()
 
@@ -168,6 +170,8 @@ class Node:
 
     def _on_event(self, event: events.Event) -> None:
         match event:
+            case events.TableCreated() if event.table.descriptor.has_primary_key:
+                self._kv.load()
             case events.TableAltered():
                 self._tablets.altered(event.table)
             case events.TableDropped():
@@ -214,8 +218,11 @@ class Node:
                 connection.abort()
 
     def _kv_service(self, early: EarlyBatches) -> KvService:
+        """Load the kernels, on a thread of its own; nothing here is shared until it is done."""
         from lakeward.server.tablet.kv_service import KvService
+        from lakeward.server.tablet.kv_warm_up import warm_up
 
+        warm_up()
         return KvService(self._tablets, self._waiters, early, SystemEntropy(), self._clock.now_ms)
 
     def _kv_engine(self) -> str:

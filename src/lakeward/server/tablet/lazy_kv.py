@@ -1,43 +1,97 @@
-"""LazyKv: the service of primary key tables, made when the first request for one comes.
+"""LazyKv: the service of primary key tables, loaded when the first of them appears.
 
-Its kernels cost a hundred megabytes and a second to load, which a server of log tables is spared.
+Its kernels cost a hundred megabytes, which a server of log tables is spared, and half a second to load; on a machine
+that has never run them they are compiled first, for some ten seconds. That happens on a thread, and requests for
+primary keys wait for it in order. Everybody else is served meanwhile.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
+from lakeward.protocol.codec import decode, encode
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
 
 if TYPE_CHECKING:
     from lakeward.server.tablet.kv_service import KvService
 
+_log = logging.getLogger(__name__)
+
 #: Keys of a lookup are cut out by compiled loops, so its buckets are left as bytes.
 KV_REQUEST_TYPES = {Api.LOOKUP: PackedLookupRequest}
 KV_APIS = (Api.PUT_KV, Api.LOOKUP, Api.PREFIX_LOOKUP, Api.SCAN_KV)
+_WAITING_BYTES_MAX = 256 << 20
+
+#: Answers a request with the service at hand.
+Answer = Callable[["KvService", Any, Exchange], Any]
 
 
 class LazyKv:
-    """The service, once somebody needs it."""
+    """The service, once it is there, and who waits for it."""
 
-    def __init__(self, make: Callable[[], KvService]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, make: Callable[[], KvService]) -> None:
+        self._loop = loop
         self._make = make
         self._service: KvService | None = None
+        self._loading: asyncio.Future[KvService] | None = None
+        self._waiting: list[tuple[Answer, Any, Exchange]] = []
+        self._waiting_bytes = 0
 
-    @property
-    def service(self) -> KvService:
-        """The service itself."""
-        if self._service is None:
-            self._service = self._make()
-        return self._service
+    def load(self) -> None:
+        """Begin to load the service, if nobody has."""
+        if self._service is None and self._loading is None:
+            self._loading = asyncio.ensure_future(self._loop.run_in_executor(None, self._make), loop=self._loop)
+            self._loading.add_done_callback(self._loaded)
+
+    def answer(self, answer: Answer, request: Any, exchange: Exchange) -> Any:
+        """Answer now, or when the service is there; None means later."""
+        if self._service is not None:
+            return answer(self._service, request, exchange)
+        self.load()
+        data = encode(request)  # the request may point into a buffer that is used again
+        if self._waiting_bytes + len(data) > _WAITING_BYTES_MAX:
+            raise ErrorCode.STORAGE_BACKPRESSURE.error("Primary key tables are being loaded; try again in a moment.")
+        self._waiting_bytes += len(data)
+        self._waiting.append((answer, decode(type(request), memoryview(bytearray(data))), exchange))
+        return None
 
     def handler(self, api: Api) -> Handler:
         """A handler that passes on to the service."""
 
-        def handle(request: Any, exchange: Exchange) -> Any:
-            return self.service.handlers[api](request, exchange)
+        def handle(service: KvService, request: Any, exchange: Exchange) -> Any:
+            return service.handlers[api](request, exchange)
 
-        return handle
+        return lambda request, exchange: self.answer(handle, request, exchange)
+
+    def _loaded(self, loading: asyncio.Future[KvService]) -> None:
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        self._loading = None
+        if loading.cancelled():
+            return
+        wrong = loading.exception()
+        if wrong is None:
+            self._service = loading.result()
+        else:
+            _log.error("primary key tables could not be loaded", exc_info=wrong)
+        for answer, request, exchange in waiting:
+            self._finish(answer, request, exchange)
+
+    def _finish(self, answer: Answer, request: Any, exchange: Exchange) -> None:
+        try:
+            if self._service is None:
+                raise ErrorCode.KV_STORAGE.error("Primary key tables could not be loaded; the server's log says why.")
+            message = answer(self._service, request, exchange)
+            if message is not None:
+                exchange.reply(message)
+        except LakewardError as wrong:
+            exchange.fail(wrong)
+        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
+            _log.exception("%s failed", exchange.api.name)
+            if not exchange.is_done:
+                exchange.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {exchange.api.name}."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -23,6 +24,9 @@ from lakeward.protocol.messages.table import (
 from lakeward.rpc.dispatch import Exchange
 from lakeward.server.tablet.lazy_kv import LazyKv
 from lakeward.server.tablet.tablets import Tablets
+
+if TYPE_CHECKING:
+    from lakeward.server.tablet.kv_service import KvService
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
 _LIMIT_SCAN_BYTES_MAX = 64 << 20
@@ -69,14 +73,14 @@ class Scans:
             )
         return log.offset_of_time(request.start_timestamp)
 
-    def limit_scan(self, request: LimitScanRequest, _exchange: Exchange) -> LimitScanResponse:
+    def limit_scan(self, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
         """The newest batches of a log that hold at least `limit` rows; the client cuts them to size."""
         bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
         try:
             table = self._tablets.table(bucket)
             if table.descriptor.has_primary_key:
-                rows = self._kv.service.lookups.first_rows(bucket, request.limit)
-                return LimitScanResponse(is_log_table=False, records=rows)
+                answer: LimitScanResponse | None = self._kv.answer(_first_rows, request, exchange)
+                return answer
             log = self._tablets.log(bucket)
             records: list[bytes | bytearray | memoryview] = []
             offset = max(log.start_offset, log.end_offset - max(request.limit, 0))
@@ -90,13 +94,20 @@ class Scans:
                 offset = log.offset_behind(read)
             return LimitScanResponse(is_log_table=True, records=records)
         except LakewardError as wrong:
-            return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
+            return _scan_failed(wrong)
 
-    def table_stats(self, request: GetTableStatsRequest, _exchange: Exchange) -> GetTableStatsResponse:
+    def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | None:
         """How many rows some buckets hold."""
-        return GetTableStatsResponse(
-            buckets_resp=tuple(self._stats(request.table_id, one) for one in request.buckets_req)
-        )
+
+        def count(_service: object, asked: GetTableStatsRequest, _exchange: Exchange) -> GetTableStatsResponse:
+            return GetTableStatsResponse(
+                buckets_resp=tuple(self._stats(asked.table_id, one) for one in asked.buckets_req)
+            )
+
+        if self._tablets.has_primary_key(request.table_id):
+            answer: GetTableStatsResponse | None = self._kv.answer(count, request, exchange)
+            return answer
+        return count(None, request, exchange)
 
     def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
         bucket = TableBucket(table_id, one.partition_id, one.bucket_id)
@@ -120,3 +131,15 @@ class Scans:
         if table.descriptor.properties.get("table.changelog.image", "FULL").upper() == "WAL":
             raise ErrorCode.INVALID_TABLE.error(f"Rows of {table.path} are not counted: its changelog image is WAL.")
         return self._tablets.kv(bucket).row_count
+
+
+def _first_rows(service: KvService, request: LimitScanRequest, _exchange: Exchange) -> LimitScanResponse:
+    bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
+    try:
+        return LimitScanResponse(is_log_table=False, records=service.lookups.first_rows(bucket, request.limit))
+    except LakewardError as wrong:
+        return _scan_failed(wrong)
+
+
+def _scan_failed(wrong: LakewardError) -> LimitScanResponse:
+    return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)

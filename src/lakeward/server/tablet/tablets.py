@@ -71,6 +71,11 @@ class Tablets:
             )
         return table
 
+    def has_primary_key(self, table_id: int) -> bool:
+        """Whether a table exists and has a primary key."""
+        table = self._catalog.table_by_id(table_id)
+        return table is not None and table.descriptor.has_primary_key
+
     def log(self, bucket: TableBucket) -> LogTablet:
         """The log of a bucket."""
         log = self._logs.get(bucket)
@@ -194,7 +199,7 @@ class Tablets:
                     continue
                 log = self.log(bucket)
             kv = self._kvs.get(bucket)
-            if kv is None and table_has_key(self._catalog, bucket):
+            if kv is None and self.has_primary_key(bucket.table_id):
                 continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
             yield log.retain(now_ms, None if kv is None else kv.retained_offset)
 
@@ -217,12 +222,6 @@ class Tablets:
         for log in self._logs.values():
             log.close()
         self._logs.clear()
-
-
-def table_has_key(catalog: Catalog, bucket: TableBucket) -> bool:
-    """Whether a bucket belongs to a primary key table."""
-    table = catalog.table_by_id(bucket.table_id)
-    return table is not None and table.descriptor.has_primary_key
 
 
 def _check_old_client(table: TableInfo) -> None:
