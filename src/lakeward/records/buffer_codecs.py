@@ -17,12 +17,13 @@ from typing import Any
 from lakeward.errors import ErrorCode, LakewardError
 
 LZ4_FRAME_ID, ZSTD_ID = 0, 1
+WORTH_BYTES = 256
+"""Below this, compressing a buffer saves little and costs more time than all else that is done with it."""
+
 ZSTD_LEVEL_DEFAULT = 3
 _LENGTH = struct.Struct("<q")
 _AS_IT_IS = _LENGTH.pack(-1)
 _RAW_BYTES_MAX = (1 << 31) - 1
-#: Below this, frames and tables of the compressor outweigh what it saves, and cost more time than all else of a batch.
-_WORTH_BYTES = 256
 
 Bytes = bytes | bytearray | memoryview
 
@@ -42,7 +43,7 @@ class BufferCodec:
         size = len(raw)
         if not size:
             return b""
-        if size >= _WORTH_BYTES:
+        if size >= WORTH_BYTES:
             packed = self._compress(raw)
             if len(packed) < size:
                 return _LENGTH.pack(size) + packed

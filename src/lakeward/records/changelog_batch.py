@@ -20,7 +20,7 @@ from lakeward.model.data_types import DataType
 from lakeward.records.arrow_message import damaged
 from lakeward.records.batch_header import NO_SEQUENCE, NO_WRITER, BatchHeader, read_header, write_header
 from lakeward.records.buffer_codecs import BufferCodec
-from lakeward.records.columns import Columns, places_of, read_columns, write_message
+from lakeward.records.columns import Columns, null_count, read_columns, write_message
 from lakeward.records.key_encoding import KeyEncoding
 from lakeward.records.key_rows import keys_of_columns
 from lakeward.records.log_batch import seal
@@ -179,8 +179,8 @@ def _sealed(batch: bytearray) -> bytearray:
 
 def _refuse_nulls(columns: Columns, types: Sequence[DataType]) -> None:
     """A NULL where the table allows none stops the batch before anything has changed."""
-    for i, (type_, node) in enumerate(zip(types, places_of(types).nodes, strict=False)):
-        if not type_.nullable and columns.nodes[2 * node + 1]:
+    for i, type_ in enumerate(types):
+        if not type_.nullable and (nulls := null_count(columns, types, i)):
             raise ErrorCode.INVALID_TARGET_COLUMN.error(
-                f"Column {i} of type {type_} must not be NULL; {columns.nodes[2 * node + 1]} rows have it NULL."
+                f"Column {i} of type {type_} must not be NULL; {nulls} rows have it NULL."
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from lakeward.model.data_types import DataType
@@ -16,13 +18,14 @@ from lakeward.records.arrow_message import (
     read_message,
     template,
 )
-from lakeward.records.buffer_codecs import BufferCodec, codec_of_id
+from lakeward.records.buffer_codecs import WORTH_BYTES, BufferCodec, codec_of_id
 from lakeward.records.spans import U8, read_only
 
 ALIGNMENT_BYTES = 8
 _LENGTH_PREFIX_BYTES = 8
 _I64 = struct.Struct("<q")
 _STORED_RAW = -1
+_PADDING = [bytes(size) for size in range(ALIGNMENT_BYTES)]
 
 
 class Columns(NamedTuple):
@@ -39,23 +42,25 @@ class Columns(NamedTuple):
 class Places(NamedTuple):
     """Where the nodes and buffers of each column begin; the last entry is where they end."""
 
-    nodes: list[int]
-    buffers: list[int]
+    nodes: tuple[int, ...]
+    buffers: tuple[int, ...]
 
 
-def places_of(types: Sequence[DataType]) -> Places:
+@lru_cache(maxsize=512)
+def places_of(types: tuple[DataType, ...]) -> Places:
     """Where each column's nodes and buffers stand in the lists of `Columns`."""
-    places = Places([0], [0])
-    for type_ in types:
-        nodes, buffers = column_shape(type_)
-        places.nodes.append(places.nodes[-1] + nodes)
-        places.buffers.append(places.buffers[-1] + buffers)
-    return places
+    nodes, buffers = zip(*map(column_shape, types), strict=True) if types else ((), ())
+    return Places((0, *accumulate(nodes)), (0, *accumulate(buffers)))
+
+
+def null_count(columns: Columns, types: Sequence[DataType], position: int) -> int:
+    """How many rows have NULL in a column."""
+    return columns.nodes[2 * places_of(tuple(types)).nodes[position] + 1]
 
 
 def select(columns: Columns, types: Sequence[DataType], positions: Sequence[int]) -> Columns:
     """Some of the columns, in the order asked for; nothing is copied."""
-    places = places_of(types)
+    places = places_of(tuple(types))
     nodes = [n for p in positions for n in columns.nodes[2 * places.nodes[p] : 2 * places.nodes[p + 1]]]
     buffers = [b for p in positions for b in columns.buffers[2 * places.buffers[p] : 2 * places.buffers[p + 1]]]
     return Columns(columns.rows, columns.body, nodes, buffers)
@@ -64,7 +69,7 @@ def select(columns: Columns, types: Sequence[DataType], positions: Sequence[int]
 def read_columns(data: Buffer, start: int, end: int, types: Sequence[DataType]) -> Columns:
     """The columns of the Arrow message between two positions; CORRUPT_RECORD when it has other ones."""
     message = read_message(data, start, end)
-    places = places_of(types)
+    places = places_of(tuple(types))
     if message.node_count != places.nodes[-1] or len(message.buffers) != 2 * places.buffers[-1]:
         raise damaged("it has other columns than its schema")
     nodes = list(struct.unpack_from(f"<{2 * message.node_count}q", data, message.nodes_at))
@@ -94,27 +99,30 @@ def _decompressed(body: U8, message: ArrowMessage) -> tuple[U8, list[int]]:
             if raw_bytes != _STORED_RAW:
                 piece = codec.decompress(piece, raw_bytes)
         buffers += (cursor, len(piece))
-        pieces += (piece, bytes(-len(piece) % ALIGNMENT_BYTES))
+        pieces += (piece, _PADDING[-len(piece) % ALIGNMENT_BYTES])
         cursor += len(piece) + len(pieces[-1])
     return read_only(b"".join(pieces)), buffers
 
 
 def write_message(columns: Columns, codec: BufferCodec | None, head: bytearray) -> None:
-    """Append the columns as an Arrow message to what is there already."""
+    """Append the columns as an Arrow message to what is there already. Small ones are not compressed."""
     view = columns.body.data
     raw = [view[at : at + size] for at, size in zip(columns.buffers[::2], columns.buffers[1::2], strict=True)]
+    if all(len(piece) < WORTH_BYTES for piece in raw):
+        codec = None  # readers go by the message, and a message without codec has no lengths before its buffers
     pieces: Sequence[Buffer] = raw if codec is None else [codec.stored(piece) for piece in raw]
     shape = template(len(columns.nodes) // 2, len(pieces), NO_CODEC if codec is None else codec.id)
     message_at = len(head)
-    head += shape.data
     places: list[int] = []
+    gathered: list[Buffer] = [shape.data]
     cursor = 0
     for piece in pieces:
-        places += (cursor, len(piece))
-        head += piece
-        padding = -len(piece) % ALIGNMENT_BYTES
-        head += bytes(padding)
-        cursor += len(piece) + padding
+        size = len(piece)
+        padding = -size % ALIGNMENT_BYTES
+        places += (cursor, size)
+        gathered += (piece, _PADDING[padding])
+        cursor += size + padding
+    head += b"".join(gathered)
     struct.pack_into(f"<{len(columns.nodes)}q", head, message_at + shape.nodes_at, *columns.nodes)
     struct.pack_into(f"<{len(places)}q", head, message_at + shape.buffers_at, *places)
     _I64.pack_into(head, message_at + shape.rows_at, columns.rows)

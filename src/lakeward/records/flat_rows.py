@@ -24,7 +24,7 @@ from lakeward.records.row_programs import (
     VALUES_AT,
     RowProgram,
 )
-from lakeward.records.spans import Spans
+from lakeward.records.spans import Spans, read_only
 
 _EVERY_COLUMN = np.zeros(0, np.int64)
 _WHY = {
@@ -65,7 +65,7 @@ def decode_flat(program: RowProgram, spans: Spans, column_counts: I64 | None = N
         nodes += (rows, null_count)
         buffers += (i * valid_stride, valid_bytes if null_count else 0, value_places[i], value_bytes[i])
         buffers += runs.get(i, ())
-    return Columns(rows, out, nodes, buffers)
+    return Columns(rows, read_only(out), nodes, buffers)
 
 
 def _gather_runs(

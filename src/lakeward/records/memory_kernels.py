@@ -47,6 +47,14 @@ def _putter(bits: int) -> Any:
     return intrinsic(put)
 
 
+def _get_item(_typing: Any, _line: Any, _index: Any) -> Any:
+    def code(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        pointer = builder.gep(_pointer(builder, args[0], 64), [args[1]], source_etype=ir.IntType(64))
+        return builder.load(pointer, typ=ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), code
+
+
 def _address(_typing: Any, array: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -73,6 +81,9 @@ put_8 = _putter(8)
 put_16 = _putter(16)
 put_32 = _putter(32)
 put_64 = _putter(64)
+
+get_item: Any = intrinsic(_get_item)
+"""get_item(line, i): number i of the 64-bit numbers at an address."""
 
 address: Any = intrinsic(_address)
 """Where the first byte of an array lies. Whoever asks holds on to the array."""

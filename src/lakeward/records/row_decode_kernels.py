@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.compiled import compiled
+from lakeward.records.compiled import compiled, compiled_part
 from lakeward.records.memory_kernels import (
     address,
     copy_bytes,
@@ -17,6 +17,7 @@ from lakeward.records.memory_kernels import (
     get_i16,
     get_i32,
     get_i64,
+    get_item,
     get_u8,
     put_8,
     put_16,
@@ -66,13 +67,7 @@ _I32_SIGN = 0x80000000
 _HIGH_BITS = 0x8080808080808080 - (1 << 64)  # of eight bytes
 
 
-@compiled
-def _of(line: int, what: int) -> Any:
-    """A number of a program's line."""
-    return get_i64(line + 8 * what)
-
-
-@compiled
+@compiled_part
 def _fixed_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is one of fixed width."""
     if field == FIELD_1:
@@ -86,7 +81,7 @@ def _fixed_field(field: int, at: int, end: int) -> Any:
     return (get_i64(at), 0, at + 8) if at + 8 <= end else (0, 0, PAST_END)
 
 
-@compiled
+@compiled_part
 def _varint_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is made of variable-length integers."""
     if field == FIELD_VARINT_32:
@@ -99,7 +94,7 @@ def _varint_field(field: int, at: int, end: int) -> Any:
     return value, nanos & _U32_MASK, at
 
 
-@compiled
+@compiled_part
 def _run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
     """Start, length, address after; the field is a run of bytes, or its length stands at `slot`."""
     length = width
@@ -117,12 +112,12 @@ def _run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
     return start, length, at
 
 
-@compiled
+@compiled_part
 def _put_scaled(line: int, cell: int, value: int, out: int, i: int) -> int:
     """A number into a cell of 4 or 8 bytes, in the column's unit."""
-    scale = _of(line, SCALE)
+    scale = get_item(line, SCALE)
     if scale != 1:
-        edge = _of(line, LIMIT_LOW)
+        edge = get_item(line, LIMIT_LOW)
         if scale > 0 and (value > edge or value < -edge):
             return UNFIT
         value = value * scale if scale > 0 else value // -scale  # towards the past, as time goes
@@ -133,12 +128,12 @@ def _put_scaled(line: int, cell: int, value: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled
+@compiled_part
 def _put_units(line: int, value: int, nanos: int, out: int, i: int) -> int:
     """Milliseconds and nanoseconds as units; 64 bits reach only part of their first and last millisecond."""
     if nanos < 0 or nanos >= _NANOS_PER_MS:
         return NOT_A_VALUE
-    scale, edge, width = _of(line, SCALE), _of(line, LIMIT_LOW), _of(line, WIDTH)
+    scale, edge, width = get_item(line, SCALE), get_item(line, LIMIT_LOW), get_item(line, WIDTH)
     units = nanos if width == 1 else nanos // width
     if value < -edge:
         value += 1
@@ -152,9 +147,9 @@ def _put_units(line: int, value: int, nanos: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled
+@compiled_part
 def _put_decimal(line: int, value: int, out: int, i: int) -> int:
-    limit = _of(line, LIMIT_LOW)
+    limit = get_item(line, LIMIT_LOW)
     if value >= limit or value <= -limit:
         return NOT_A_VALUE
     put_64(out + 16 * i, value)
@@ -162,7 +157,7 @@ def _put_decimal(line: int, value: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled
+@compiled_part
 def _put_big_decimal(line: int, start: int, length: int, out: int, i: int) -> int:
     """Big-endian bytes as 128 bits, low half first."""
     sign = -1 if length > 0 and get_i8(start) < 0 else 0
@@ -174,7 +169,7 @@ def _put_big_decimal(line: int, start: int, length: int, out: int, i: int) -> in
         high = high << 8 | low >> 56 & 0xFF
         low = low << 8 | byte
     # Below zero the complement is one less than the size, so that it must stay one further away from the limit.
-    limit_high, limit_low = _of(line, LIMIT_HIGH), np.uint64(_of(line, LIMIT_LOW) + sign)
+    limit_high, limit_low = get_item(line, LIMIT_HIGH), np.uint64(get_item(line, LIMIT_LOW) + sign)
     size_high, size_low = high ^ sign, np.uint64(low ^ sign)
     if size_high < 0 or size_high > limit_high or (size_high == limit_high and size_low >= limit_low):
         return NOT_A_VALUE
@@ -183,13 +178,13 @@ def _put_big_decimal(line: int, start: int, length: int, out: int, i: int) -> in
     return OK
 
 
-@compiled
+@compiled_part
 def _put_run(line: int, start: int, length: int, out: int, i: int, run_starts: int) -> int:
-    cell = _of(line, CELL)
+    cell = get_item(line, CELL)
     if cell == CELL_BIG_DECIMAL:
         return _put_big_decimal(line, start, length, out, i)
     if cell == CELL_FIXED:
-        width = _of(line, WIDTH)
+        width = get_item(line, WIDTH)
         if length > width:
             return UNFIT
         copy_bytes(out + width * i, start, length)
@@ -199,9 +194,9 @@ def _put_run(line: int, start: int, length: int, out: int, i: int, run_starts: i
     return OK
 
 
-@compiled
+@compiled_part
 def _put_number(line: int, value: int, nanos: int, out: int, i: int) -> int:
-    cell = _of(line, CELL)
+    cell = get_item(line, CELL)
     if cell in (CELL_4, CELL_8):
         return _put_scaled(line, cell, value, out, i)
     if cell == CELL_UNITS:
@@ -219,7 +214,7 @@ def _put_number(line: int, value: int, nanos: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled
+@compiled_part
 def _put_null(validity: int, i: int) -> None:
     at = validity + (i >> 3)
     put_8(at, get_u8(at) & ~(1 << (i & 7)))
@@ -242,16 +237,16 @@ def decode(starts: I64, ends: I64, counts: I64, program: I64, heads: I64, out: U
         for c in range(own):
             line = address(program) + c * line_bytes
             if get_u8(start + (c >> 3)) >> (c & 7) & 1:
-                _put_null(target + _of(line, VALID_AT), i)
+                _put_null(target + get_item(line, VALID_AT), i)
                 nulls[c] += 1
                 continue
-            field, values = _of(line, FIELD), target + _of(line, VALUES_AT)
+            field, values = get_item(line, FIELD), target + get_item(line, VALUES_AT)
             status = NOT_A_VALUE
             if field >= FIELD_RUN:
-                value, extra, at = _run_field(field, at, end, slot, _of(line, WIDTH))
+                value, extra, at = _run_field(field, at, end, slot, get_item(line, WIDTH))
                 slot += 4 if field == FIELD_LISTED else 0
                 if at != PAST_END:
-                    status = _put_run(line, value, extra, values, i, runs + 8 * _of(line, RUN) * len(starts))
+                    status = _put_run(line, value, extra, values, i, runs + 8 * get_item(line, RUN) * len(starts))
             else:
                 if field >= FIELD_VARINT_32:
                     value, extra, at = _varint_field(field, at, end)
@@ -269,7 +264,7 @@ def decode(starts: I64, ends: I64, counts: I64, program: I64, heads: I64, out: U
     return OK, 0, 0
 
 
-@compiled
+@compiled_part
 def _is_text(at: int, end: int) -> bool:
     """Whether bytes are UTF-8, without surrogates and overlong forms."""
     while end - at >= 8 and get_i64(at) & _HIGH_BITS == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakeward.records.compiled import compiled
+from lakeward.records.compiled import compiled, compiled_part
 from lakeward.records.memory_kernels import (
     address,
     copy_bytes,
@@ -12,6 +12,7 @@ from lakeward.records.memory_kernels import (
     get_i16,
     get_i32,
     get_i64,
+    get_item,
     get_u8,
     put_8,
     put_16,
@@ -64,27 +65,21 @@ _MAGNITUDE_64 = 0x7FFFFFFFFFFFFFFF
 _DECIMAL_BYTES = 16
 
 
-@compiled
-def _of(line: int, what: int) -> Any:
-    """A number of a program's line."""
-    return get_i64(line + 8 * what)
-
-
-@compiled
+@compiled_part
 def _number(line: int, at: int, i: int) -> Any:
     """The number in a cell: status, value, nanoseconds."""
-    cell = _of(line, CELL)
+    cell = get_item(line, CELL)
     if cell == CELL_BIT:
         return OK, get_u8(at + (i >> 3)) >> (i & 7) & 1, 0
     if cell == CELL_1:
         return OK, get_i8(at + i), 0
     if cell == CELL_2:
         return OK, get_i16(at + 2 * i), 0
-    scale = _of(line, SCALE)
+    scale = get_item(line, SCALE)
     if cell == CELL_UNITS:
         units = get_i64(at + 8 * i)
         value = units // scale
-        return OK, value, (units - value * scale) * _of(line, WIDTH)
+        return OK, value, (units - value * scale) * get_item(line, WIDTH)
     if cell == CELL_4:
         value = get_i32(at + 4 * i)
     elif cell == CELL_8:
@@ -94,14 +89,14 @@ def _number(line: int, at: int, i: int) -> Any:
     if scale > 1:
         value = value // scale
     elif scale < 0:
-        edge = _of(line, LIMIT_LOW)
+        edge = get_item(line, LIMIT_LOW)
         if value > edge or value < -edge:
             return UNFIT, 0, 0
         value *= -scale
     return OK, value, 0
 
 
-@compiled
+@compiled_part
 def _put_number(field: int, value: int, nanos: int, at: int) -> int:
     """Write a number as a field; the address after it."""
     if field == FIELD_VARINT_32:
@@ -130,10 +125,10 @@ def _put_number(field: int, value: int, nanos: int, at: int) -> int:
     return at + 8
 
 
-@compiled
+@compiled_part
 def _run(line: int, body: int, i: int) -> Any:
     """Where the bytes of a cell lie: status, start, length."""
-    cell, at, width = _of(line, CELL), body + _of(line, VALUES_AT), _of(line, WIDTH)
+    cell, at, width = get_item(line, CELL), body + get_item(line, VALUES_AT), get_item(line, WIDTH)
     if cell == CELL_FIXED:
         return OK, at + width * i, width
     if cell == CELL_BIG_DECIMAL:
@@ -143,28 +138,28 @@ def _run(line: int, body: int, i: int) -> Any:
             length -= 1
         return OK, at, length
     start, end = get_i32(at + 4 * i), get_i32(at + 4 * i + 4)
-    if start < 0 or end < start or end > _of(line, DATA_BYTES):
+    if start < 0 or end < start or end > get_item(line, DATA_BYTES):
         return BAD_OFFSETS, 0, 0
-    if _of(line, FIELD) == FIELD_PADDED_TEXT and end - start > width:
+    if get_item(line, FIELD) == FIELD_PADDED_TEXT and end - start > width:
         return UNFIT, 0, 0
-    return OK, body + _of(line, DATA_AT) + start, end - start
+    return OK, body + get_item(line, DATA_AT) + start, end - start
 
 
-@compiled
+@compiled_part
 def _put_run(line: int, field: int, start: int, length: int, at: int, slot: int) -> int:
     """Write bytes as a field, the length before them or at `slot`; the address after it."""
     if field == FIELD_RUN:
         at = put_varint(length, at)
     elif field == FIELD_LISTED:
         put_32(slot, length)
-    if _of(line, CELL) == CELL_BIG_DECIMAL:
+    if get_item(line, CELL) == CELL_BIG_DECIMAL:
         for j in range(length):
             put_8(at + j, get_u8(start + length - 1 - j))
     else:
         copy_bytes(at, start, length)
     at += length
     if field == FIELD_PADDED_TEXT:
-        for _ in range(_of(line, WIDTH) - length):
+        for _ in range(get_item(line, WIDTH) - length):
             put_8(at, 0)
             at += 1
     return at
@@ -183,17 +178,17 @@ def encode(body: U8, rows: int, program: I64, head_bytes: int, null_bytes: int, 
         slot = begin + null_bytes
         for c in range(columns):
             line = address(program) + c * line_bytes
-            valid_at = _of(line, VALID_AT)
+            valid_at = get_item(line, VALID_AT)
             if valid_at >= 0 and get_u8(source + valid_at + (i >> 3)) >> (i & 7) & 1 == 0:
                 if null_bytes == 0:
                     return NULL_KEY, i, c
                 put_8(begin + (c >> 3), get_u8(begin + (c >> 3)) | 1 << (c & 7))
                 continue
-            field = _of(line, FIELD)
+            field = get_item(line, FIELD)
             if field >= FIELD_RUN:
                 status, value, extra = _run(line, source, i)
             else:
-                status, value, extra = _number(line, source + _of(line, VALUES_AT), i)
+                status, value, extra = _number(line, source + get_item(line, VALUES_AT), i)
             if status != OK:
                 return status, i, c
             if field >= FIELD_RUN:

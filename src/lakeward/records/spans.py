@@ -31,15 +31,19 @@ class Spans:
 
     def __init__(self, sources: Sequence[U8], starts: I64, ends: I64, source_of: U8 | None = None) -> None:
         """Bytes between `starts` and `ends` of the buffer that `source_of` names for each, or of the only one."""
-        assert source_of is not None or len(sources) == 1
-        limits = np.array([len(s) for s in sources], np.int64)
-        bases = np.array([s.ctypes.data for s in sources], np.int64)
-        which = 0 if source_of is None else source_of
-        if ((starts < 0) | (starts > ends) | (ends > limits[which])).any():
+        limit: int | I64
+        base: int | I64
+        if source_of is None:
+            (only,) = sources
+            limit, base = len(only), only.ctypes.data
+        else:
+            limit = np.array([len(s) for s in sources], np.int64)[source_of]
+            base = np.array([s.ctypes.data for s in sources], np.int64)[source_of]
+        if ((starts < 0) | (starts > ends) | (ends > limit)).any():
             raise ErrorCode.CORRUPT_RECORD.error("A record reaches past the end of its buffer.")
         self._sources = tuple(sources)
-        self.starts: I64 = starts + bases[which]
-        self.ends: I64 = ends + bases[which]
+        self.starts: I64 = starts + base
+        self.ends: I64 = ends + base
 
     @classmethod
     def of_bounds(cls, data: U8, bounds: I64) -> Spans:
