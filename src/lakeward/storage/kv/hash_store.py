@@ -16,7 +16,7 @@ import numpy as np
 from lakeward.errors import ErrorCode
 from lakeward.storage.kv import entry_kernels, hash_kernels
 from lakeward.storage.kv.hash_view import ENTRIES_FILE, HashView, read_entries, write_entries
-from lakeward.storage.kv.key_order import first_in_key_order, in_key_order
+from lakeward.storage.kv.key_order import KeyOrder, in_key_order
 from lakeward.storage.kv.ordered_keys import OrderedKeys
 from lakeward.storage.kv.slices import I64, Entries, Slices
 from lakeward.storage.kv.snapshots import PendingSnapshot, Snapshot, new_staging
@@ -200,7 +200,11 @@ class HashStore:
     def scan(self, limit: int) -> Entries:
         """The first rows in key order. Looks at all keys."""
         log = self._log.borrow()
-        return log.gather(first_in_key_order(log.chunks, self._live_positions(), limit))
+        order, found, missing = KeyOrder(log.chunks, self._live_positions()), [np.empty(0, np.int64)], limit
+        while missing > 0 and len(piece := order.take()):
+            found.append(piece[:missing])
+            missing -= len(piece)
+        return log.gather(np.concatenate(found))
 
     def scan_prefix(self, prefix: bytes) -> Entries:
         """All rows whose key begins so, in key order. The first one sorts all keys, later ones do not."""

@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.records.layout import I64 as LONG
 from lakeward.records.layout import Field, Layout
 from lakeward.storage.kv import entry_kernels
-from lakeward.storage.kv.key_order import in_key_order
+from lakeward.storage.kv.key_order import KeyOrder
 from lakeward.storage.kv.slices import I64, U8, Entries
 from lakeward.storage.kv.value_log import CHUNK_BYTES_MAX, FrozenLog, ValueLog
 
@@ -19,44 +19,45 @@ ENTRIES_FILE = "entries"
 #: The file of entries is a sequence of blocks, each of which becomes a chunk again.
 BLOCK = Layout.of(Field("bytes", LONG, "size of the entries that follow"), Field("rows", LONG, "how many there are"))
 _ROWS_MEASURED = 4096
+_NONE = np.empty(0, np.int64)
 
 
 class HashView:
-    """Rows in key order. They are put into order when the first ones are read."""
+    """Rows in key order. They are put into order as they are read."""
 
     def __init__(self, log: FrozenLog, positions: I64) -> None:
         self.row_count = len(positions)
         self._log: FrozenLog | None = log
         self._positions = positions
-        self._is_ordered = False
-        self._at = 0
+        self._order: KeyOrder | None = None
+        self._ready = _NONE
 
     def read(self, bytes_max: int) -> Entries:
         """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
-        if self._log is None or self._at == self.row_count:
+        if self._log is None:
             return Entries.of(())
-        if not self._is_ordered:
-            self._positions = in_key_order(self._log.chunks, self._positions)
-            self._is_ordered = True
-        first = self._at
-        left_bytes = bytes_max
-        while self._at < self.row_count:
-            window = self._positions[self._at : self._at + _ROWS_MEASURED]
-            sizes = np.empty((2, len(window)), np.int64)
-            entry_kernels.measure(self._log.chunks, window, sizes[0], sizes[1])
-            total = np.cumsum(sizes.sum(axis=0))
-            fitting = int(np.searchsorted(total, left_bytes, side="right"))
-            self._at += fitting
-            if fitting < len(window):
-                break
-            left_bytes -= int(total[-1])
-        self._at = max(self._at, first + 1)
-        return self._log.gather(self._positions[first : self._at])
+        if self._order is None:
+            self._order = KeyOrder(self._log.chunks, self._positions)
+            self._positions = _NONE
+        taken: list[I64] = []
+        while True:
+            if not len(self._ready):
+                self._ready = self._order.take()
+            window = self._ready[:_ROWS_MEASURED]
+            sizes = self._log.row_sizes(window)
+            fitting = int(np.searchsorted(np.cumsum(sizes), bytes_max, side="right"))
+            if not taken:
+                fitting = max(fitting, min(1, len(window)))
+            taken.append(window[:fitting])
+            self._ready = self._ready[fitting:]
+            bytes_max -= int(sizes[:fitting].sum())
+            if fitting < len(window) or not len(window):
+                return self._log.gather(np.concatenate(taken))
 
     def close(self) -> None:
         """Let go of the state."""
-        self._log = None
-        self._positions = np.empty(0, np.int64)
+        self._log = self._order = None
+        self._positions = self._ready = _NONE
 
 
 def write_entries(log: FrozenLog, positions: I64, directory: Path) -> None:

@@ -12,6 +12,8 @@ from lakeward.storage.kv import entry_kernels, order_kernels
 from lakeward.storage.kv.slices import I64, U64
 
 _WORD_BYTES = 8
+_PIECE_ROWS = 1 << 16
+_SAMPLES = 1000
 
 
 def in_key_order(chunks: I64, positions: I64) -> I64:
@@ -38,12 +40,29 @@ def in_key_order(chunks: I64, positions: I64) -> I64:
     return ordered
 
 
-def first_in_key_order(chunks: I64, positions: I64, limit: int) -> I64:
-    """The positions of the entries with the smallest keys, sorted; the rest is not."""
-    if 0 < limit < len(positions):
-        words, _ = _words(chunks, positions, 0)
-        positions = positions[words <= np.partition(words, limit - 1)[limit - 1]]
-    return in_key_order(chunks, positions)[:limit]
+class KeyOrder:
+    """Positions of entries in key order, sorted piece by piece as they are asked for: the first ones come soon."""
+
+    def __init__(self, chunks: I64, positions: I64) -> None:
+        self._chunks = chunks
+        # Pieces in key order, the next one last; within a piece there is no order yet.
+        self._pieces = [(positions, _words(chunks, positions, 0)[0])] if len(positions) else []
+
+    def take(self) -> I64:
+        """The next positions; none at the end."""
+        while self._pieces:
+            positions, words = self._pieces.pop()
+            if len(positions) <= _PIECE_ROWS:
+                return in_key_order(self._chunks, positions)
+            sample = np.sort(words[:: len(words) // _SAMPLES])
+            pivot = sample[len(sample) // 2]
+            low = words <= pivot
+            if low.all():
+                low = words < pivot
+            if not low.any():  # they are all alike in these eight bytes
+                return in_key_order(self._chunks, positions)
+            self._pieces += [(positions[~low], words[~low]), (positions[low], words[low])]
+        return np.empty(0, np.int64)
 
 
 def _words(chunks: I64, positions: I64, depth: int) -> tuple[U64, int]:

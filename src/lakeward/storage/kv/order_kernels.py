@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.storage.kv.entry_kernels import address_of, entry_at
-from lakeward.storage.kv.raw_memory import compiled, copy_bytes, load_u8, load_u64, load_u64_big
+from lakeward.storage.kv.entry_kernels import AHEAD, address_of, entry_at
+from lakeward.storage.kv.raw_memory import compiled, copy_bytes, load_u8, load_u64, load_u64_big, prefetch
 from lakeward.storage.kv.slices import I64, U64
 
 #: A longer run of keys that begin alike is sorted by what follows, not key by key.
@@ -45,6 +45,8 @@ def key_words(chunks: I64, positions: I64, depth: Any, words: U64) -> Any:
     """The eight bytes at a depth of every key; returns how many leading bytes all the keys have in common."""
     first, common, _ = entry_at(address_of(chunks, positions[0]))
     for i in range(len(positions)):
+        if i + AHEAD < len(positions):
+            prefetch(address_of(chunks, positions[i + AHEAD]))
         key, key_bytes, _ = entry_at(address_of(chunks, positions[i]))
         words[i] = _word(key, key_bytes, depth)
         if common > depth:

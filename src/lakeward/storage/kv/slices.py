@@ -29,12 +29,13 @@ class Slices:
     def of(cls, strings: Iterable[bytes | None]) -> Slices:
         """Slices of byte strings and Nones; for single rows and tests, not for hot paths."""
         given = list(strings)
-        sizes = np.fromiter((0 if s is None else len(s) for s in given), np.int64, len(given))
-        absent = np.fromiter((s is None for s in given), np.bool_, len(given))
+        sizes = np.array([ABSENT if s is None else len(s) for s in given], np.int64)
+        absent = sizes == ABSENT
+        sizes[absent] = 0
         ends = np.cumsum(sizes)
         starts = ends - sizes
         starts[absent] = ends[absent] = ABSENT
-        return cls(np.frombuffer(b"".join(s for s in given if s is not None), np.uint8), starts, ends)
+        return cls(np.frombuffer(b"".join(filter(None, given)), np.uint8), starts, ends)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -45,7 +46,9 @@ class Slices:
 
     def to_list(self) -> list[bytes | None]:
         """All byte strings; for single rows and tests, not for hot paths."""
-        return [self[i] for i in range(len(self))]
+        data = self.buffer.data
+        bounds = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        return [None if start < 0 else data[start:end].tobytes() for start, end in bounds]
 
     def present(self) -> list[bytes]:
         """The byte strings that are there; for single rows and tests, not for hot paths."""

@@ -43,6 +43,13 @@ class FrozenLog:
         kernels.copy_values(self.chunks, positions, values.ctypes.data, starts[1])
         return Entries(Slices(keys, starts[0], ends[0]), Slices(values, starts[1], ends[1]))
 
+    def row_sizes(self, positions: I64) -> I64:
+        """Bytes of key and value of each entry."""
+        sizes = np.empty((2, len(positions)), np.int64)
+        kernels.measure(self.chunks, positions, sizes[0], sizes[1])
+        total: I64 = sizes.sum(axis=0)
+        return total
+
     def gather_keys(self, positions: I64) -> Slices:
         """Copy keys out, in the order of the positions given."""
         sizes = np.empty((2, len(positions)), np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kv_rows import apply_to
@@ -20,6 +22,23 @@ def test_keys_come_in_the_order_of_bytes(keys: set[bytes], limit: int) -> None:
     apply_to(store, [(key, b"") for key in keys])
     assert store.scan(len(keys)).keys.to_list() == sorted(keys)
     assert store.scan(limit).keys.to_list() == sorted(keys)[:limit]
+
+
+@pytest.mark.parametrize("share_alike", [0, 0.4, 1])
+def test_order_holds_from_piece_to_piece(share_alike: float) -> None:
+    """Many rows are sorted piece by piece, also where most of them begin alike."""
+    numbers = np.random.default_rng(5).permutation(150_000)
+    alike = np.where(numbers < share_alike * len(numbers), b"alike-alike-alike", b"")
+    keys = [head + b"%d" % number for head, number in zip(alike.tolist(), numbers.tolist(), strict=True)]
+    store = HashStore()
+    apply_to(store, [(key, b"") for key in keys])
+    view = store.view()
+    found = []
+    while len(batch := view.read(300_000)):
+        assert batch.keys.ends[-1] <= 300_000
+        found += batch.keys.present()
+    assert found == sorted(keys)
+    assert store.scan(70_000).keys.present() == found[:70_000]
 
 
 def test_many_keys_that_differ_late_come_in_order() -> None:
