@@ -138,9 +138,19 @@ def _array(values: Any, wanted: pa.DataType | None) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     try:
-        return pa.array(values, type=wanted)
+        typed = pa.array(values, type=wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array(values)  # what Arrow reads by itself, `conform` may still be able to cast
+    # Arrow makes 1 of 1.5 and a day of a moment when it is told the type; `conform` would refuse that.
+    return typed if _says_the_same(typed, values) else pa.array(values)
+
+
+def _says_the_same(typed: Any, values: Any) -> bool:
+    try:
+        found = pa.array(values)
+        return found.type == typed.type or typed.cast(found.type).equals(found)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return True  # Arrow has no type of its own for them, or no way back: nothing to compare with
 
 
 def _is_pandas(data: Any) -> bool:
