@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from lakeward.client.batching import Destination
 from lakeward.client.keyed.changes import Piece
 
+#: Apache Fluss has room for 131,072 changes of one batch, and an update is two; more fail the whole batch.
+BATCH_ROWS_MAX = 32_768
+
 
 @dataclass(slots=True)
 class _Pending:
@@ -21,7 +24,7 @@ class ChangeBatching:
 
     def __init__(self, batch_bytes: int, batch_rows: int | None = None) -> None:
         self._batch_bytes = batch_bytes
-        self._batch_rows = batch_rows
+        self._batch_rows = min(batch_rows or BATCH_ROWS_MAX, BATCH_ROWS_MAX)
         self._pending: dict[Destination, _Pending] = {}
 
     def add(self, to: Destination, piece: Piece) -> Iterator[list[Piece]]:
@@ -35,9 +38,6 @@ class ChangeBatching:
                 yield self.close(to)
 
     def _parts(self, to: Destination, piece: Piece) -> Iterator[Piece]:
-        if self._batch_rows is None:
-            yield piece
-            return
         at, total = 0, len(piece.which)
         while at < total:
             taken = self._pending[to].rows if to in self._pending else 0

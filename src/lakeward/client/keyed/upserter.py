@@ -98,6 +98,7 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
 
     def key_batch(self, keys: Any) -> pa.RecordBatch:
         """The keys as `delete_batch` takes them."""
+        self.written_columns.check_delete()
         return keys_without_negative_zero(key_batch(keys, self._keys.primary, self.info.path), self.info.schema)
 
     async def delete_batch(self, keys: pa.RecordBatch) -> None:

@@ -48,6 +48,15 @@ class WrittenColumns:
         """Positions of the written columns in the table; none when whole rows are written."""
         return () if self._whole_rows else tuple(self._info.schema.positions[n] for n in self.names)
 
+    def check_delete(self) -> None:
+        """Refuse deletes that would leave the row: a delete clears written columns, and that one cannot be written."""
+        kept = self._info.schema.auto_increment
+        if kept and not self._named:
+            raise ErrorCode.UNSUPPORTED_VERSION.error(
+                f"Rows of {self._info.path} cannot be deleted as a whole, because the server keeps '{kept[0]}', which it "
+                "fills itself. delete(keys, columns=[…]) sets other columns to NULL."
+            )
+
     def batches(self, data: Any) -> Iterator[pa.RecordBatch]:
         """The rows with the table's columns, order and types; what does not fit is refused."""
         required = () if self._named else self.names
