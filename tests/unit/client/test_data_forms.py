@@ -93,3 +93,24 @@ def test_what_does_not_fit_is_refused_by_name(data: Any, told: str) -> None:
     with pytest.raises(LakewardError, match=told) as caught:
         rows_of(data)
     assert caught.value.code is ErrorCode.INVALID_TARGET_COLUMN
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [
+        ("n BIGINT", [{"n": 1.5}]),
+        ("n INT", [{"n": 1}, {"n": 2.25}]),
+        ("n DATE", [{"n": MOMENT}]),
+        ("n ARRAY<INT>", [{"n": [1, 2.5]}]),
+    ],
+)
+def test_a_plain_value_that_would_lose_something_is_refused(columns: str, rows: list[dict]) -> None:
+    """Arrow cuts such values when it is told the type; we do not let it."""
+    with pytest.raises(LakewardError, match="'n'"):
+        rows_of(rows, Schema.of(parse_columns(columns)[0]))
+
+
+def test_plain_values_that_lose_nothing_are_taken() -> None:
+    """A whole number may come as a float, a number for FLOAT is rounded to what a FLOAT holds."""
+    schema = Schema.of(parse_columns("n BIGINT, f FLOAT")[0])
+    assert rows_of([{"n": 2.0, "f": 0.5}], schema) == [{"n": 2, "f": 0.5}]
