@@ -1,15 +1,32 @@
 """Batches and rows, without files or sockets.
 
-layout, batch_header   Field, Layout; BATCH_V0, V1, V2
-log_batch              batches in a buffer: cut, check, stamp, walk
-arrow_message          where rows, nodes and buffers stand in an Arrow message
-projection             columns asked for, columns sent: surgery, never decoding
-crc32c, varint         checksum; variable-length integers
+A log and its batches:
 
-compacted_row, indexed_row, aligned_row, binary_array    rows as bytes
-key_encoding, bucketing                                  keys as bytes, key → bucket
-statistics, predicate                                    min, max, nulls of a batch; may a batch be skipped?
+    layout, batch_header   Field, Layout; BATCH_V0, V1, V2
+    log_batch              batches in a buffer: cut, check, stamp, walk
+    arrow_message          where rows, nodes and buffers stand in an Arrow message
+    projection             columns asked for, columns sent: surgery, never decoding
+    crc32c, varint         checksum; variable-length integers
 
-arrow_types, bucket_kernels, row_batches, log_batch_builder, partition_values
-                       the client's side of it: these import Arrow, and the server never imports them
+One row, one key, one value at a time; these say what the bytes mean:
+
+    compacted_row, indexed_row, aligned_row, binary_array    rows as bytes
+    key_encoding, bucketing                                  keys as bytes, key → bucket
+    statistics, predicate                                    min, max, nulls of a batch; may a batch be skipped?
+
+Whole batches at a time, for primary key tables. These load numba, and a server without such tables never does:
+
+    spans                  bytes where they lie, in one buffer or several
+    kv_batch, value_batch  what a put carries, what a scan answers
+    changelog_batch        changes as the log stores them, and read back for replay
+    row_kernels            many rows ↔ columns;  key_rows: columns → keys
+    columns                columns as Arrow lays them out;  buffer_codecs: their compression
+    row_programs           what compiled loops are told of each column
+    flat_rows, nested_columns              the two halves of row_kernels: scalars; ARRAY, MAP and ROW
+    row_decode_kernels, row_encode_kernels, record_kernels, varint_kernels, memory_kernels, compiled
+                                           the loops themselves;  warm_up: compiled before a request waits
+
+The client's side; these import Arrow, and the server never imports them:
+
+    arrow_types, arrow_rows, arrow_row_kernels, bucket_kernels, row_batches, log_batch_builder, partition_values
 """

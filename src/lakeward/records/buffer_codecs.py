@@ -121,7 +121,7 @@ def _lz4() -> BufferCodec:
     def decompress(packed: Bytes, raw_bytes: int) -> bytes:
         lz4: Any = import_module("lz4.frame")
         try:
-            return bytes(lz4.LZ4FrameDecompressor().decompress(packed, max_length=raw_bytes))
+            return bytes(lz4.LZ4FrameDecompressor().decompress(packed, max_length=raw_bytes + 1))
         except (RuntimeError, EOFError) as wrong:
             raise _damaged(str(wrong)) from wrong
 

@@ -77,9 +77,12 @@ def read_columns(data: Buffer, start: int, end: int, types: Sequence[DataType]) 
         if at < 0 or size < 0 or at + size > message.body_bytes:
             raise damaged("a buffer lies outside its body")
     body = read_only(memoryview(data)[message.body_at : message.body_at + message.body_bytes])
-    if message.codec == NO_CODEC:
-        return Columns(message.rows, body, nodes, list(message.buffers))
-    body, buffers = _decompressed(body, message)
+    buffers = list(message.buffers)
+    if message.codec != NO_CODEC:
+        body, buffers = _decompressed(body, message)
+    # A value takes at least a bit, its own or that of a part: no lie about lengths gets to claim more memory than that.
+    if any(not 0 <= length <= 8 * len(body) for length in nodes[::2]):
+        raise damaged("it claims more values than its body can hold")
     return Columns(message.rows, body, nodes, buffers)
 
 

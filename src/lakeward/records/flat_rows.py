@@ -17,7 +17,6 @@ from lakeward.records.row_programs import (
     CELL,
     CELL_TEXT,
     DATA_AT,
-    DATA_BYTES,
     I64,
     U8,
     VALID_AT,
@@ -52,6 +51,7 @@ def decode_flat(program: RowProgram, spans: Spans, column_counts: I64 | None = N
     out = np.zeros(fixed_bytes + int((ends - starts).sum()) + ALIGNMENT_BYTES * len(program.runs), np.uint8)
     out[: width * valid_stride] = 0xFF
     run_starts, nulls = np.empty((len(program.runs), rows), np.int64), np.zeros(width, np.int64)
+    assert column_counts is None or len(column_counts) == rows
     counts = _EVERY_COLUMN if column_counts is None else np.ascontiguousarray(column_counts, np.int64)
     status, row, column = row_decode_kernels.decode(
         starts, ends, counts, fields, program.head_bytes, out, run_starts, nulls
@@ -95,8 +95,10 @@ def encode_flat(program: RowProgram, columns: Columns) -> tuple[U8, I64]:
         fields[i, VALID_AT] = valid_at if valid_bytes else -1
         fields[i, VALUES_AT] = values_at
         if i in program.runs:
-            fields[i, DATA_AT : DATA_BYTES + 1] = columns.buffers[2 * place + 4 : 2 * place + 6]
-            run_bytes += columns.buffers[2 * place + 5]
+            fields[i, DATA_AT], data_bytes = columns.buffers[2 * place + 4 : 2 * place + 6]
+            if rows and not row_encode_kernels.offsets_grow(columns.body, values_at, rows, data_bytes):
+                raise damaged(f"offsets are out of order: column {i} of type {program.types[i]}")
+            run_bytes += data_bytes
     out, bounds = np.empty(rows * program.row_bytes_max + run_bytes, np.uint8), np.zeros(rows + 1, np.int64)
     status, row, column = row_encode_kernels.encode(
         columns.body, rows, fields, int(program.head_bytes[-1]), program.null_bytes, out, bounds
@@ -123,6 +125,5 @@ def _refuse_cell(program: RowProgram, status: int, row: int, column: int) -> NoR
     where = f"row {row}, column {column} of type {program.types[column]}"
     if status == row_encode_kernels.NULL_KEY:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(f"A key column must not be NULL: {where}.")
-    if status == row_encode_kernels.UNFIT:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"A value does not fit its column: {where}.")
-    raise damaged(f"offsets are out of order: {where}")
+    assert status == row_encode_kernels.UNFIT
+    raise ErrorCode.INVALID_TARGET_COLUMN.error(f"A value does not fit its column: {where}.")

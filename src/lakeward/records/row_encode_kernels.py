@@ -30,7 +30,6 @@ from lakeward.records.row_programs import (
     CELL_FIXED,
     CELL_UNITS,
     DATA_AT,
-    DATA_BYTES,
     FIELD,
     FIELD_1,
     FIELD_2,
@@ -54,7 +53,7 @@ from lakeward.records.row_programs import (
 )
 from lakeward.records.varint_kernels import put_varint
 
-OK, BAD_OFFSETS, UNFIT, NULL_KEY = range(4)
+OK, UNFIT, NULL_KEY = range(3)
 _U32_MASK = 0xFFFFFFFF
 _FLOAT_NAN = 0x7FC00000
 _FLOAT_INFINITY = 0x7F800000
@@ -127,7 +126,7 @@ def _put_number(field: int, value: int, nanos: int, at: int) -> int:
 
 @compiled_part
 def _run(line: int, body: int, i: int) -> Any:
-    """Where the bytes of a cell lie: status, start, length."""
+    """Where the bytes of a cell lie: status, start, length. Offsets have been checked."""
     cell, at, width = get_item(line, CELL), body + get_item(line, VALUES_AT), get_item(line, WIDTH)
     if cell == CELL_FIXED:
         return OK, at + width * i, width
@@ -138,8 +137,6 @@ def _run(line: int, body: int, i: int) -> Any:
             length -= 1
         return OK, at, length
     start, end = get_i32(at + 4 * i), get_i32(at + 4 * i + 4)
-    if start < 0 or end < start or end > get_item(line, DATA_BYTES):
-        return BAD_OFFSETS, 0, 0
     if get_item(line, FIELD) == FIELD_PADDED_TEXT and end - start > width:
         return UNFIT, 0, 0
     return OK, body + get_item(line, DATA_AT) + start, end - start
@@ -163,6 +160,21 @@ def _put_run(line: int, field: int, start: int, length: int, at: int, slot: int)
             put_8(at, 0)
             at += 1
     return at
+
+
+@compiled
+def offsets_grow(body: U8, at: int, rows: int, data_bytes: int) -> bool:
+    """Whether the offsets of a column are in order and inside its data, those of NULLs too.
+
+    Then all its bytes together are no more than its data has, and rows fit the memory that was taken for them.
+    """
+    offsets, before = address(body) + at, 0
+    for i in range(rows + 1):
+        offset = get_i32(offsets + 4 * i)
+        if offset < before:
+            return False
+        before = offset
+    return before <= data_bytes
 
 
 @compiled

@@ -61,8 +61,8 @@ _CELL_BYTES = {
 # LIMIT: decimals lie below it; scaled numbers lie in ±LIMIT_LOW.
 FIELD, CELL, WIDTH, SCALE, LIMIT_LOW, LIMIT_HIGH, RUN = range(7)
 # Filled in for a batch: where buffers stand, −1 for no validity bits.
-VALID_AT, VALUES_AT, DATA_AT, DATA_BYTES = range(7, 11)
-PROGRAM_COLUMNS = 11
+VALID_AT, VALUES_AT, DATA_AT = range(7, 10)
+PROGRAM_COLUMNS = 10
 
 _UNITS_PER_MS = {4: 1000, 5: 1000, 6: 1000, 7: 1_000_000, 8: 1_000_000, 9: 1_000_000}
 _MS_PER_S = 1000

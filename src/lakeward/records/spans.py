@@ -31,6 +31,7 @@ class Spans:
 
     def __init__(self, sources: Sequence[U8], starts: I64, ends: I64, source_of: U8 | None = None) -> None:
         """Bytes between `starts` and `ends` of the buffer that `source_of` names for each, or of the only one."""
+        assert len(starts) == len(ends)
         limit: int | I64
         base: int | I64
         if source_of is None:
