@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lakeward.options import table as rows
 from lakeward.records.batch_header import read_header
 from lakeward.records.kv_batch import KvBatch, parse_kv_batch
 from lakeward.records.log_batch import BatchSpan
@@ -19,15 +20,17 @@ from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
 from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.log_compaction import CompactedSegment, compact
 from lakeward.storage.kv.merge_engines import merger_for
 from lakeward.storage.kv.merging import merged
 from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.replay import replay
 from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.snapshots import newest_good_snapshot, stored_snapshots
+from lakeward.storage.kv.snapshots import KEPT, stored_snapshots, usable_snapshot
 from lakeward.storage.kv.store import KvStore, KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
+from lakeward.storage.open_files import storage_error
 
 _log = logging.getLogger(__name__)
 KeySlices = Slices
@@ -53,13 +56,14 @@ class KvTablet:
         self._store: KvStore = open_store(engine, directory / "work")
         self._snapshot_offset = self._recover()
         self._snapshot_under_way = False
+        self._compacted_offset = 0
         self._ids: AutoIncrement | None = None
 
     def _recover(self) -> int:
         """The newest good snapshot, then what the log has since."""
-        snapshot = newest_good_snapshot(self.directory) if self.directory.exists() else None
         start = self.log.start_offset
-        if snapshot is not None and start <= snapshot.log_offset <= self.log.end_offset:
+        snapshot = usable_snapshot(self.directory, start, self.log.end_offset)
+        if snapshot is not None:
             restore_any(self._store, snapshot, self.directory / "work")
             start = snapshot.log_offset
         elif start > 0:
@@ -154,19 +158,25 @@ class KvTablet:
 
     @property
     def retained_offset(self) -> int:
-        """The log must keep everything from here on: the older of the snapshots that are kept may be needed."""
-        offsets = [s.log_offset for s in stored_snapshots(self.directory)] if self.directory.exists() else []
-        return min(offsets, default=0)
+        """The log must keep everything from here on: the older of the snapshots that are kept may be needed.
+
+        As long as there is only one it may turn out to be damaged, and the whole log is needed.
+        """
+        offsets = [s.log_offset for s in stored_snapshots(self.directory)]
+        return min(offsets) if len(offsets) >= KEPT else 0
 
     def snapshot(self) -> None:
         """Have the state written, soon and elsewhere, if it has changed."""
         if self._snapshot_under_way or self.log.end_offset == self._snapshot_offset:
             return
-        self._snapshot_under_way = True
         offset = self.log.end_offset
-        self.directory.mkdir(parents=True, exist_ok=True)
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise storage_error(self.directory, wrong) from wrong
         self.log.checkpoint()  # runs before the snapshot is written: a snapshot never knows more than the log on disk
         pending = self._store.snapshot(self.directory, offset, {})
+        self._snapshot_under_way = True
 
         def write() -> None:
             try:
@@ -176,6 +186,25 @@ class KvTablet:
                 self._snapshot_under_way = False
 
         self._later(write)
+
+    def compact_log(self, on_loop: Callable[[Callable[[], None]], object]) -> None:
+        """Have closed segments of the changelog rewritten, elsewhere; they are exchanged on the loop's own thread."""
+        table = self._table()
+        segments = self.log.closed_segments()
+        if not table.compacts_log or not segments or segments[-1].end_offset <= self._compacted_offset:
+            return
+        self._compacted_offset = segments[-1].end_offset
+        ratio = rows.LOG_COMPACTION_RATIO.read(table.info.descriptor.properties)
+
+        def exchange(made: list[CompactedSegment]) -> None:
+            for one in made:
+                self.log.replace_segment(one.segment, one.path)
+
+        def work() -> None:
+            made = compact(segments, table, ratio)
+            on_loop(lambda: exchange(made))
+
+        self._later(work)
 
     def close(self) -> None:
         """Let go of memory and files. The log keeps what is needed to come back."""

@@ -26,7 +26,7 @@ from lakeward.storage.atomic_file import sync_directory
 
 MANIFEST = "manifest.json"
 VERSION = 1
-_KEPT = 2
+KEPT = 2
 _TAKING = ".taking"
 _NAME = re.compile(r"snapshot-(\d{10,})")
 _READ_BYTES = 1 << 20
@@ -85,7 +85,7 @@ class PendingSnapshot:
         except LakewardError:
             self.discard()
             raise
-        for old in _numbered(self.directory)[_KEPT:]:
+        for old in _numbered(self.directory)[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
         return Snapshot(path, self.engine, self.log_offset, self.row_count, self.live_bytes, self.extra, files)
 
@@ -129,6 +129,25 @@ def stored_snapshots(directory: Path) -> list[Snapshot]:
 def newest_good_snapshot(directory: Path) -> Snapshot | None:
     """The newest snapshot of which every byte is as it was written. Reads all of it."""
     return next((s for s in stored_snapshots(directory) if _is_good(s)), None)
+
+
+def usable_snapshot(directory: Path, log_start: int, log_end: int) -> Snapshot | None:
+    """The newest good snapshot that the log goes on from.
+
+    What is newer is removed: it is damaged, or it knows more than the log and would be wrong once the log goes on.
+    """
+    passed: list[Path] = []
+    for path in _numbered(directory):
+        snapshot = _read_manifest(path)
+        if snapshot is not None and log_start <= snapshot.log_offset <= log_end and _is_good(snapshot):
+            break
+        passed.append(path)
+    else:
+        snapshot = None
+    if snapshot is not None or log_start == 0:  # otherwise rows are lost, and what is left of them stays
+        for path in passed:
+            shutil.rmtree(path, ignore_errors=True)
+    return snapshot
 
 
 def _is_good(snapshot: Snapshot) -> bool:
