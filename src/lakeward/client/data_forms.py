@@ -148,7 +148,7 @@ def _array(values: Any, wanted: pa.DataType | None) -> Any:
 def _says_the_same(typed: Any, values: Any) -> bool:
     try:
         found = pa.array(values)
-        return found.type == typed.type or typed.cast(found.type).equals(found)
+        return bool(found.type == typed.type or typed.cast(found.type).equals(found))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         return True  # Arrow has no type of its own for them, or no way back: nothing to compare with
 

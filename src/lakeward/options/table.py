@@ -1,6 +1,6 @@
 """Rows a table may carry, and the names of older guides for them.
 
-Names are those of Apache Fluss but for the five marked "(Lakeward)", which have no counterpart there.
+Names are those of Apache Fluss but for those marked "(Lakeward)", which have no counterpart there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakeward.errors import ErrorCode
-from lakeward.options.kinds import BOOL, DURATION, INT, INT64_MAX, SIZE, TEXT, choice, integer
+from lakeward.options.kinds import BOOL, DURATION, INT, INT64_MAX, RATIO, SIZE, TEXT, choice, integer
 from lakeward.options.option import OptionTable, Scope
 
 PREFIX = "table."
@@ -70,6 +70,21 @@ LOG_DELETE_DELAY = _optional(
     dynamic=True,
 )
 
+LOG_COMPACTION = _switch(
+    "table.log.compaction.enabled",
+    "Whether closed segments of a changelog keep only the last change of each key (Lakeward).",
+    dynamic=True,
+)
+LOG_COMPACTION_INTERVAL = _row(
+    "table.log.compaction.interval", DURATION, 600_000, "How often a changelog is compacted (Lakeward).", dynamic=True
+)
+LOG_COMPACTION_RATIO = _row(
+    "table.log.compaction.min-cleanable-ratio",
+    RATIO,
+    0.5,
+    "Share of overtaken changes at which a changelog is worth compacting (Lakeward).",
+    dynamic=True,
+)
 KV_FORMAT = _row("table.kv.format", choice("COMPACTED", "INDEXED"), "COMPACTED", "How rows are laid out in the state.")
 KV_FORMAT_VERSION = _optional("table.kv.format-version", INT, "How keys are encoded; filled in at creation.")
 KV_STANDBY = _optional(
@@ -158,6 +173,9 @@ _alias("log.retention.bytes", LOG_RETENTION_BYTES, _bytes_or_no_limit)
 _alias("log.segment.bytes", LOG_SEGMENT_BYTES, lambda text: f"{_whole(text, 1)}b")
 _alias("log.roll.hours", LOG_ROLL_INTERVAL, lambda text: f"{_whole(text, 1)} h")
 _alias("log.segment.delete.delay.ms", LOG_DELETE_DELAY, lambda text: f"{_whole(text)} ms")
+_alias("log.compaction.enabled", LOG_COMPACTION)
+_alias("log.compaction.interval.ms", LOG_COMPACTION_INTERVAL, lambda text: f"{_whole(text, 1)} ms")
+_alias("log.compaction.min.cleanable.ratio", LOG_COMPACTION_RATIO)
 _alias("table.replication-factor", REPLICATION_FACTOR)
 _alias("log.tiering.interval.ms", LAKE_FRESHNESS, lambda text: f"{_whole(text)} ms")
 _alias("remote.data.dir", REMOTE_DATA_DIR)

@@ -204,8 +204,12 @@ class Node:
         chores.every(options.get(rows.LOG_CHECKPOINT_INTERVAL), "checkpoint", self._tablets.checkpoint)
         chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "retention", self._retain)
         chores.every(options.get(rows.KV_SNAPSHOT_INTERVAL), "snapshots", self._tablets.snapshot)
+        chores.every(_TICK_MS, "compaction", self._compact)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
+
+    def _compact(self) -> Iterator[object]:
+        return self._tablets.compact(self._clock.now_ms(), self._loop.call_soon_threadsafe)
 
     def _retain(self) -> Iterator[object]:
         self._tablets.refresh_settings()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
+from lakeward.options import table as table_rows
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
@@ -46,6 +47,7 @@ class Tablets:
         self._reserve_ids = reserve_ids
         self._logs: dict[TableBucket, LogTablet] = {}
         self._kvs: dict[TableBucket, KvTablet] = {}
+        self._compacted_ms: dict[TableBucket, int] = {}
         self._kv_tables: dict[tuple[int, int], KvTable] = {}
         self._dropped_tables: set[int] = set()
 
@@ -202,6 +204,18 @@ class Tablets:
             if kv is None and self.has_primary_key(bucket.table_id):
                 continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
             yield log.retain(now_ms, None if kv is None else kv.retained_offset)
+
+    def compact(self, now_ms: int, on_loop: Callable[[Callable[[], None]], object]) -> Iterator[object]:
+        """Have changelogs compacted whose table wants it and whose time has come."""
+        for bucket, kv in list(self._kvs.items()):
+            table = self._catalog.table_by_id(bucket.table_id)
+            if table is None:
+                continue
+            interval_ms = table_rows.LOG_COMPACTION_INTERVAL.read(table.descriptor.properties)
+            if now_ms - self._compacted_ms.get(bucket, 0) >= interval_ms:
+                self._compacted_ms[bucket] = now_ms
+                kv.compact_log(on_loop)
+            yield bucket
 
     def snapshot(self) -> Iterator[object]:
         """Have the state of every bucket written that has changed."""

@@ -22,6 +22,11 @@ class Changes(NamedTuple):
     kinds: U8
     values: Spans
 
+    @classmethod
+    def of(cls, kinds: U8, values: Slices) -> Changes:
+        """Changes whose values lie in one buffer."""
+        return cls(kinds, Spans([values.buffer], values.starts, values.ends))
+
 
 def values_of_rows(rows: U8, starts: np.ndarray, ends: np.ndarray, schema_id: int) -> Slices:
     """Stored values for rows written under one schema; -1 (a delete) stays -1."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
+from lakeward.storage.kv.slices import Entries
 from lakeward.storage.kv.snapshots import Snapshot
 from lakeward.storage.kv.store import KvStore
 
@@ -28,6 +30,28 @@ def open_store(engine: str, directory: Path) -> KvStore:
         case _:
             known = ", ".join(ENGINES)
             raise ErrorCode.INVALID_CONFIG.error(f"There is no key/value engine {engine!r}; there are: {known}.")
+
+
+def prepare(engine: str, directory: Path) -> None:
+    """Load an engine's library and compile its loops, which takes seconds once per machine. On any thread.
+
+    Does with a small store whatever stores do, so that no request has to wait for the compiler.
+    """
+    store = open_store(engine, directory / "work")
+    rows = Entries.of([(b"a", b"1"), (b"b", b"2")])
+    store.undo(store.apply(rows.keys, rows.values))
+    store.apply(rows.keys, rows.values)
+    store.get(rows.keys)
+    store.view().read(1)
+    store.scan_prefix(b"")
+    for turn in range(12):  # overwrites here and there, so that something live is left wherever something is cleaned up
+        more = Entries.of([(b"%d" % i, bytes(1000)) for i in range(100) if i * turn % 11 < 6])
+        store.apply(more.keys, more.values)
+        store.maintain()
+    store.scan_prefix(b"")
+    store.restore(store.snapshot(directory / "snapshots", 0, {}).write())
+    store.close()
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def restore_any(store: KvStore, snapshot: Snapshot, directory: Path) -> None:

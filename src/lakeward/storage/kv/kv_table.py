@@ -56,6 +56,11 @@ class KvTable:
         )
 
     @property
+    def compacts_log(self) -> bool:
+        """Whether closed segments keep only the last change of each key."""
+        return rows.LOG_COMPACTION.read(self.info.descriptor.properties)
+
+    @property
     def schema_id(self) -> int:
         """The latest schema's id."""
         return self.info.schema_id

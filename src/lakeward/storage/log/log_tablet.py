@@ -29,6 +29,16 @@ class LogRead(NamedTuple):
     reaches_end: bool
 
 
+class ClosedSegment(NamedTuple):
+    """A segment that nothing is written to any more."""
+
+    base_offset: int
+    end_offset: int
+    path: Path
+    size: int
+    time_ms_max: int
+
+
 _NOTHING = memoryview(b"")
 
 
@@ -201,6 +211,24 @@ class LogTablet:
                 if found is not None:
                     return found
         return self.end_offset
+
+    # -- compact
+
+    def closed_segments(self) -> list[ClosedSegment]:
+        """The segments that nothing is written to any more, oldest first."""
+        ends = self._bases[1:]
+        return [
+            ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
+            for segment, end in zip(self._segments, ends, strict=False)
+        ]
+
+    def replace_segment(self, old: ClosedSegment, path: Path) -> None:
+        """Let a file with the same offsets take a closed segment's place; if it has gone meanwhile, drop the file."""
+        for segment, base in zip(self._segments[:-1], self._bases, strict=False):
+            if base == old.base_offset and segment.size == old.size:
+                segment.replace_by(path)
+                return
+        path.unlink(missing_ok=True)
 
     # -- keep
 

@@ -219,6 +219,15 @@ class Segment:
             (self.path.with_suffix(TIME_INDEX), self.index.time_bytes()),
         ]
 
+    def replace_by(self, path: Path) -> None:
+        """Take another file with the same offsets instead; readers under way keep the old one."""
+        self._files.forget(self.path)
+        path.replace(self.path)
+        for suffix in (INDEX, TIME_INDEX):
+            self.path.with_suffix(suffix).unlink(missing_ok=True)
+        self.size = self.path.stat().st_size
+        self.rebuild_index()
+
     # -- leaving
 
     def put_away(self) -> list[Path]:
