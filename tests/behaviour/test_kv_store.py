@@ -303,12 +303,16 @@ def test_an_overwritten_state_stays_small(tmp_path: Path) -> None:
     store = open_store("hash", tmp_path)
     order = np.random.default_rng(7)
     numbers = np.arange(60_000)
+    expected = np.empty((len(numbers), 25), np.uint8)
     for turn in range(11):
-        for part in np.array_split(numbers if turn == 0 else order.permutation(numbers), 12):
-            store.apply(varint_keys(part), fixed_values(len(part), 25, turn))
+        for i, part in enumerate(np.array_split(numbers if turn == 0 else order.permutation(numbers), 12)):
+            values = fixed_values(len(part), 25, turn * 12 + i)
+            expected[part] = values.buffer.reshape(-1, 25)
+            store.apply(varint_keys(part), values)
             store.maintain()
             assert turn == 0 or store.memory_bytes < 2.5 * store.live_bytes
     assert store.row_count == 60_000
+    assert np.array_equal(store.get(varint_keys(numbers)).buffer.reshape(-1, 25), expected)
 
 
 @pytest.mark.parametrize("rows", [40_000, 98_305, 196_608])

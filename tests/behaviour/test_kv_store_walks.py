@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kv_rows import Model, Record, apply_to, apply_to_model, damage, read_all
 
-from lakeward.storage.kv import snapshots
+from lakeward.storage.kv import hash_store, ordered_keys, snapshots, value_log
 from lakeward.storage.kv.engines import ENGINES, open_store, restore_any
 from lakeward.storage.kv.slices import Slices
 from lakeward.storage.kv.snapshots import PendingSnapshot, newest_good_snapshot
 from lakeward.storage.kv.store import Applied, KvStore, KvView
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_steps() -> Iterator[None]:
+    """Chunks of a few rows and no garbage left lying, so that short walks meet every kind of housekeeping."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(value_log, "_CHUNK_BYTES_MIN", 256)
+        patch.setattr(hash_store, "_GARBAGE_BYTES_MIN", 64)
+        patch.setattr(ordered_keys, "_RECENT_MIN", 8)
+        yield
+
 
 #: Few keys, so that they repeat; short and long, with common beginnings, with zeros and 0xff at the end.
 KEYS = st.one_of(

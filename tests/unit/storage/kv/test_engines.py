@@ -10,7 +10,8 @@ import pytest
 from kv_rows import apply_to, rows_of
 
 from lakeward.errors import InvalidError, UnsupportedError
-from lakeward.storage.kv.engines import ENGINES, open_store, restore_any
+from lakeward.storage.kv import entry_kernels, hash_kernels, order_kernels
+from lakeward.storage.kv.engines import ENGINES, open_store, prepare, restore_any
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -42,6 +43,22 @@ def test_a_bucket_may_change_its_engine(old: str, new: str, tmp_path: Path) -> N
     assert after.row_count == 1000
     assert not (tmp_path / "carried").exists()
     after.close()
+
+
+def test_a_prepared_engine_compiles_no_more(tmp_path: Path) -> None:
+    """After `prepare` every loop of the hash engine has been compiled, for one kind of array, and no files are left."""
+    for engine in ENGINES:
+        prepare(engine, tmp_path / "prepare")
+    assert list(tmp_path.iterdir()) == []
+    loops = {
+        hash_kernels: "hash_keys apply undo clean locate rehash live_positions index_chunk",
+        entry_kernels: "copy_values copy_keys measure pack entry_bytes entry_bytes_at",
+        order_kernels: "key_words sort_small_runs merge_keys",
+    }
+    compiled = {
+        name: len(getattr(module, name).signatures) for module, names in loops.items() for name in names.split()
+    }
+    assert compiled == dict.fromkeys(compiled, 1)
 
 
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
