@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -49,9 +50,9 @@ async def delete(table: fluss.FlussTable, *keys: Row) -> None:
 
 
 async def look_up(table: fluss.FlussTable, *keys: Row) -> list[Row | None]:
-    """The rows of keys."""
+    """The rows of keys; all at once, since the client waits a while for others before it sends one."""
     lookuper = table.new_lookup().create_lookuper()
-    return [await lookuper.lookup(key) for key in keys]
+    return list(await asyncio.gather(*(lookuper.lookup(key) for key in keys)))
 
 
 async def changes(table: fluss.FlussTable, count: int) -> list[tuple[str, Row]]:
