@@ -124,14 +124,14 @@ def changelog_rows(
 def _arrow_changes(batch: Batch, header: BatchHeader, at: int, types: Sequence[DataType]) -> tuple[U8, Columns]:
     count = header.record_count
     message_at = at if header.append_only else at + count
-    if message_at > len(batch):
+    if count < 0 or message_at > len(batch):
         raise damaged("its change types are cut off")
-    change_types = np.zeros(count, np.uint8) if header.append_only else read_only(batch)[at:message_at]
-    if change_types.max() > CHANGE_TYPE_MAX:
-        raise damaged(f"{change_types.max()} is no change type")
     columns = read_columns(batch, message_at, len(batch), types)
     if columns.rows != count:
         raise damaged(f"it holds {columns.rows} rows, not {count}")
+    change_types = np.zeros(count, np.uint8) if header.append_only else read_only(batch)[at:message_at]
+    if change_types.max() > CHANGE_TYPE_MAX:
+        raise damaged(f"{change_types.max()} is no change type")
     return change_types, columns
 
 

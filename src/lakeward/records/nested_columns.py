@@ -30,6 +30,7 @@ _FORMATS: dict[RowForm, RowFormat] = {
     RowForm.INDEXED: indexed_row.codec,
 }
 _DAMAGED = (IndexError, ValueError, OverflowError, struct.error)
+_UNFIT = (TypeError, ValueError, ArithmeticError, AttributeError, struct.error)
 
 
 class _Tree:
@@ -89,7 +90,12 @@ def fold_nested(columns: Columns, program: RowProgram) -> Columns:
             continue
         codec = nested_codec(type_, _FORMATS[program.form])
         values = values_of(columns, type_, node, buffer)
-        blobs = [b"" if v is None else codec.encode(v) for v in values]
+        try:
+            blobs = [b"" if v is None else codec.encode(v) for v in values]
+        except _UNFIT as wrong:
+            raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                f"A value does not fit column {i}, {type_}: {wrong}."
+            ) from wrong
         tree.add(len(values), *_validity(values), _offsets(blobs), b"".join(blobs))
     return tree.columns(columns.rows)
 

@@ -237,3 +237,15 @@ def test_a_change_type_is_one_of_five(place: int) -> None:
     seal(batch)
     with pytest.raises(CorruptError):
         changelog_rows(batch, TWO, [0], log_format="ARROW" if place == 48 else "COMPACTED")
+
+
+@pytest.mark.parametrize("log_format", ["ARROW", "COMPACTED"])
+@pytest.mark.parametrize("count", [-1, 3, 5, 1000, 2**31 - 1])
+def test_a_batch_has_the_records_it_claims(log_format: str, count: int) -> None:
+    """A count that is not that of the rows is damage, before memory is taken for it."""
+    rows = Spans.of(encoded(RowForm.COMPACTED, TWO, [(1, "x")] * 4))
+    build = build_changelog_batch if log_format == "ARROW" else build_row_changelog_batch
+    batch = build(TWO, 1, np.ones(4, np.uint8), rows)
+    batch[44:48] = count.to_bytes(4, "little", signed=True)
+    with pytest.raises(CorruptError):
+        changelog_rows(batch, TWO, [0], log_format=log_format)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from kernel_batches import brisk, encoded, schema_of, tables
 
-from lakeward.errors import CorruptError
-from lakeward.model.data_types import ARRAY, INT, MAP, ROW, STRING
+from lakeward.errors import CorruptError, InvalidError
+from lakeward.model.data_types import ARRAY, CHAR, INT, MAP, ROW, STRING
 from lakeward.records.arrow_row_kernels import arrow_of_columns, columns_of_arrow
 from lakeward.records.columns import Columns, places_of
 from lakeward.records.nested_columns import values_of
@@ -68,3 +68,11 @@ def test_damaged_trees_are_corrupt(node, buffer, why: str) -> None:
         buffers[2 * buffer[0] - 1 if buffer[0] == 2 else 2 * buffer[0] + 1] = buffer[1]
     with pytest.raises(CorruptError, match=why):
         values_of(Columns(nodes[0], columns.body, nodes, buffers), ARRAY(INT()))
+
+
+def test_values_that_do_not_fit_are_named() -> None:
+    """Text of an indexed CHAR has its bytes, also inside an array."""
+    type_ = ROW([("a", CHAR(2))])
+    columns = decode_rows(Spans.of(encoded(RowForm.COMPACTED, [type_], [(("abc",),)])), [type_])
+    with pytest.raises(InvalidError, match="does not fit"):
+        encode_rows(columns, [type_], RowForm.INDEXED)
