@@ -7,5 +7,6 @@ apache_fluss     a real Apache Fluss from its published jar
 pyfluss_work     the official client: append, scan, projected scan, latencies
 own_client_work  our client: append, scan
 raw_work         the protocol without a client, against the loopback's own rate
+kv_stores        the key/value engines by themselves: `python -m bench.kv_stores`
 report           the table, with what was promised
 """
