@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.storage.kv import entry_kernels, hash_kernels
 from lakeward.storage.kv.hash_view import ENTRIES_FILE, HashView, read_entries, write_entries
 from lakeward.storage.kv.key_order import KeyOrder, in_key_order
@@ -251,7 +251,9 @@ class HashStore:
             for chunk, rows in read_entries(snapshot.path / ENTRIES_FILE, self._log):
                 indexed = hash_kernels.index_chunk(self._slots, self._log.chunks, self._state, chunk)
                 if indexed != rows:
-                    raise ErrorCode.KV_STORAGE.error(f"The snapshot {snapshot.path} is damaged; take an older one.")
+                    raise _damaged(snapshot)
+            if self.row_count != snapshot.row_count:
+                raise _damaged(snapshot)
         except BaseException:
             self._reset(_SLOTS_MIN)
             raise
@@ -259,6 +261,10 @@ class HashStore:
     def close(self) -> None:
         """Let go of memory."""
         self._reset(_SLOTS_MIN)
+
+
+def _damaged(snapshot: Snapshot) -> LakewardError:
+    return ErrorCode.KV_STORAGE.error(f"The snapshot {snapshot.path} is damaged; an older one must be taken.")
 
 
 def _rows_max(slot_count: int) -> int:

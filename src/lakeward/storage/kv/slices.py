@@ -61,9 +61,8 @@ class Slices:
             raise ErrorCode.CORRUPT_RECORD.error(
                 f"There are {len(starts)} starts of keys or values and {len(ends)} ends."
             )
-        if len(starts) and (
-            starts.min() < (ABSENT if optional else 0) or ends.max() > len(self.buffer) or bool(np.any(starts > ends))
-        ):
+        first = ABSENT if optional else 0
+        if len(starts) and (starts.min() < first or ends.max() > len(self.buffer) or (ends - starts).min() < 0):
             raise ErrorCode.CORRUPT_RECORD.error(
                 f"A key or value lies outside its buffer of {len(self.buffer)} bytes; the batch is damaged."
             )

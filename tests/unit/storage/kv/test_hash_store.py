@@ -127,7 +127,7 @@ def test_a_snapshot_file_that_is_no_snapshot_is_refused(tmp_path: Path) -> None:
     snapshot = store.snapshot(tmp_path, 0, {}).write()
     entries = snapshot.path / "entries"
     good = entries.read_bytes()
-    for content in (good[:-8], good[:10], good[:16] + b"\xff" * (len(good) - 16), good + good[:16]):
+    for content in (b"", good[:-8], good[:10], good[:16] + b"\xff" * (len(good) - 16), good + good[:16]):
         entries.write_bytes(content)
         with pytest.raises(LakewardError, match="damaged"):
             store.restore(snapshot)
