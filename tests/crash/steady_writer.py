@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from typing import Any
 
 from arrow_batches import ids_batch
 from wire_client import WireCluster
@@ -14,7 +15,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages.shared import PbTablePath
 
 _IN_FLIGHT = 5
-_ROWS = 20
+ROWS = 20
 
 
 class SteadyWriter(threading.Thread):
@@ -39,7 +40,7 @@ class SteadyWriter(threading.Thread):
         assert not self.is_alive(), "the writer hangs"
         if self.failure is not None:
             raise self.failure
-        assert self.acknowledged == self._next_sequence * _ROWS
+        assert self.acknowledged == self._next_sequence * ROWS
         return self.acknowledged
 
     def run(self) -> None:
@@ -64,15 +65,18 @@ class SteadyWriter(threading.Thread):
                 asked.append(self._send(table, self._new_batch()))
             (answer,) = tablet.answer(asked[0]).buckets_resp
             assert not answer.error_code, answer
-            assert answer.base_offset == self.acknowledged, "a batch stands where it does not belong"
+            self._check(answer)
             asked.popleft()
             self._unacknowledged.popleft()
-            self.acknowledged += _ROWS
+            self.acknowledged += ROWS
+
+    def _check(self, answer: Any) -> None:
+        assert answer.base_offset == self.acknowledged, "a batch stands where it does not belong"
 
     def _new_batch(self) -> bytearray:
         assert self._writer_id is not None
-        first = self._next_sequence * _ROWS
-        batch = ids_batch(range(first, first + _ROWS), writer_id=self._writer_id, sequence=self._next_sequence)
+        first = self._next_sequence * ROWS
+        batch = ids_batch(range(first, first + ROWS), writer_id=self._writer_id, sequence=self._next_sequence)
         self._next_sequence += 1
         self._unacknowledged.append(batch)
         return batch

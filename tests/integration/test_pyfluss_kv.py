@@ -194,14 +194,14 @@ async def test_deletes_are_refused_where_disabled(session: Session) -> None:
 
 @pytest.mark.parametrize("engine", ["hash", "rocksdb"])
 async def test_state_and_changelog_survive(new_server: NewServer, engine: str) -> None:
-    """Killed and stopped in turn, with snapshots taken meanwhile: each time everything acknowledged is there."""
+    """Killed and then stopped, with snapshots taken meanwhile: each time everything acknowledged is there."""
     server = new_server(kv__engine=engine, kv__snapshot__interval="100ms")
     wanted: dict[int, Row] = {}
     async with await Session.open(server.bootstrap, "kept", writer__batch_timeout_ms="0") as session:
         await session.admin.create_database("kept")
         table = await create(session, "people")
         offset = 0
-        for number, kill in enumerate([True, False, True]):
+        for number, kill in enumerate([True, False]):
             rows = {i: person(i, f"round {number}", number) for i in range(number * 50, number * 50 + 100)}
             await upsert(table, *rows.values())
             offset += sum(2 if i in wanted else 1 for i in rows)
@@ -210,8 +210,8 @@ async def test_state_and_changelog_survive(new_server: NewServer, engine: str) -
             offset += 1
             del wanted[number * 50]
             server.restart(kill=kill)
-            found = await look_up(table, *({"id": i} for i in range(0, 250, 10)))
-            assert found == [wanted.get(i) for i in range(0, 250, 10)]
+            found = await look_up(table, *({"id": i} for i in range(0, 200, 10)))
+            assert found == [wanted.get(i) for i in range(0, 200, 10)]
             log = await changes(table, offset)
             state: dict[int, Row] = {}
             for kind, row in log:
