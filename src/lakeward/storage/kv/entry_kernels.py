@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from lakeward.records.compiled import compiled, compiled_part
 from lakeward.storage.kv.raw_memory import (
-    compiled,
     copy_bytes,
     load_u8,
     load_u16,
@@ -56,7 +56,7 @@ _TOP = np.uint64(64 - HASH_BITS)
 # -- keys
 
 
-@compiled
+@compiled_part
 def hash_of(address: Any, size: Any) -> Any:
     """The hash of a key: every bit of the key reaches every bit of it."""
     mixed = _SEED ^ (np.uint64(size) * _MULTIPLIER_2)
@@ -80,7 +80,7 @@ def hash_of(address: Any, size: Any) -> Any:
     return np.int64(mixed >> _TOP)
 
 
-@compiled
+@compiled_part
 def equal_bytes(left: Any, right: Any, size: Any) -> Any:
     """Whether two runs of bytes are the same."""
     while size >= 8:
@@ -110,7 +110,7 @@ def address_of(chunks: I64, position: Any) -> Any:
     return chunks[position >> CHUNK_UNIT_BITS, ADDRESS] + ((position & _UNIT_MASK) << UNIT_BITS)
 
 
-@compiled
+@compiled_part
 def entry_at(address: Any) -> Any:
     """Where an entry's key is, its size, and the size of the value that follows it."""
     lengths = load_u16(address)
@@ -136,7 +136,7 @@ def entry_bytes(key_bytes: Any, value_bytes: Any) -> Any:
     return (size + 7) & ~7
 
 
-@compiled
+@compiled_part
 def write_entry(address: Any, key: Any, key_bytes: Any, value: Any, value_bytes: Any) -> Any:
     """Lay out an entry; returns its size."""
     size = entry_bytes(key_bytes, value_bytes)

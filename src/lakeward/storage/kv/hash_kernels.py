@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lakeward.records.compiled import compiled, compiled_part
 from lakeward.storage.kv.entry_kernels import (
     ADDRESS,
     AHEAD,
@@ -30,7 +31,7 @@ from lakeward.storage.kv.entry_kernels import (
     hash_of,
     write_entry,
 )
-from lakeward.storage.kv.raw_memory import compiled, copy_bytes, prefetch
+from lakeward.storage.kv.raw_memory import copy_bytes, prefetch
 from lakeward.storage.kv.slices import I64
 
 #: Rows; key and value bytes of all rows; the chunk that is written to; how far a hash is shifted to give its slot;
@@ -47,7 +48,7 @@ _POSITION_MASK = (1 << POSITION_BITS) - 1
 # -- slots
 
 
-@compiled
+@compiled_part
 def _find(slots: I64, chunks: I64, shift: Any, hashed: Any, key: Any, key_bytes: Any) -> Any:
     """The slot of a key, or the empty one where it belongs."""
     mask = len(slots) - 1
@@ -63,7 +64,7 @@ def _find(slots: I64, chunks: I64, shift: Any, hashed: Any, key: Any, key_bytes:
         at = (at + 1) & mask
 
 
-@compiled
+@compiled_part
 def _find_exact(slots: I64, shift: Any, slot: Any) -> Any:
     """Where a slot's very value is, or -1."""
     mask = len(slots) - 1
@@ -75,7 +76,7 @@ def _find_exact(slots: I64, shift: Any, slot: Any) -> Any:
     return -1
 
 
-@compiled
+@compiled_part
 def _erase(slots: I64, shift: Any, gap: Any) -> None:
     """Empty a slot and close the gap, so that every key is still found from its home."""
     mask = len(slots) - 1
@@ -92,7 +93,7 @@ def _erase(slots: I64, shift: Any, gap: Any) -> None:
             gap = at
 
 
-@compiled
+@compiled_part
 def _put_slot(slots: I64, shift: Any, slot: Any) -> None:
     mask = len(slots) - 1
     at = (slot >> POSITION_BITS) >> shift
@@ -129,7 +130,7 @@ def hash_keys(keys: Any, starts: I64, ends: I64, hashes: I64) -> None:
         hashes[i] = hash_of(keys + starts[i], ends[i] - starts[i])
 
 
-@compiled
+@compiled_part
 def _look_ahead(slots: I64, chunks: I64, shift: Any, hashes: I64, i: Any, base: Any) -> None:
     """Ask for the memory that the next keys will need: slots first, then the entries they point to."""
     if i + 2 * AHEAD < len(hashes):
@@ -170,7 +171,7 @@ def locate(
     return total
 
 
-@compiled
+@compiled_part
 def _count_out(chunks: I64, state: I64, position: Any) -> Any:
     """An entry is no longer live; returns the bytes of its value."""
     _, key_bytes, value_bytes = entry_at(address_of(chunks, position))
@@ -182,7 +183,7 @@ def _count_out(chunks: I64, state: I64, position: Any) -> Any:
     return value_bytes
 
 
-@compiled
+@compiled_part
 def _count_in(chunks: I64, state: I64, position: Any) -> None:
     """An entry is live."""
     _, key_bytes, value_bytes = entry_at(address_of(chunks, position))
@@ -193,7 +194,7 @@ def _count_in(chunks: I64, state: I64, position: Any) -> None:
     state[ROWS] += 1
 
 
-@compiled
+@compiled_part
 def _append(chunks: I64, state: I64, key: Any, key_bytes: Any, value: Any, value_bytes: Any) -> Any:
     """Write an entry at the tail, which has room; returns its position."""
     tail = state[TAIL]

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from lakeward.records.compiled import compiled, compiled_part
 from lakeward.storage.kv.entry_kernels import AHEAD, address_of, entry_at
-from lakeward.storage.kv.raw_memory import compiled, copy_bytes, load_u8, load_u64, load_u64_big, prefetch
+from lakeward.storage.kv.raw_memory import copy_bytes, load_u8, load_u64, load_u64_big, prefetch
 from lakeward.storage.kv.slices import I64, U64
 
 #: A longer run of keys that begin alike is sorted by what follows, not key by key.
@@ -17,7 +18,7 @@ _WORD_BYTES = 8
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@compiled
+@compiled_part
 def _word(key: Any, key_bytes: Any, depth: Any) -> Any:
     """Eight bytes of a key as a number that orders as they do; zeros behind the key's end."""
     left = key_bytes - depth
@@ -29,7 +30,7 @@ def _word(key: Any, key_bytes: Any, depth: Any) -> Any:
     return word
 
 
-@compiled
+@compiled_part
 def _common_bytes(left: Any, right: Any, size: Any) -> Any:
     """How many leading bytes are the same, at most `size`."""
     at = 0
@@ -54,7 +55,7 @@ def key_words(chunks: I64, positions: I64, depth: Any, words: U64) -> Any:
     return common
 
 
-@compiled
+@compiled_part
 def _compare(left: Any, left_bytes: Any, right: Any, right_bytes: Any) -> Any:
     """Below zero, zero, or above: how two keys order."""
     size = min(left_bytes, right_bytes)
@@ -64,7 +65,7 @@ def _compare(left: Any, left_bytes: Any, right: Any, right_bytes: Any) -> Any:
     return left_bytes - right_bytes
 
 
-@compiled
+@compiled_part
 def _comes_before(chunks: I64, left_position: Any, right_position: Any) -> Any:
     left, left_bytes, _ = entry_at(address_of(chunks, left_position))
     right, right_bytes, _ = entry_at(address_of(chunks, right_position))

@@ -6,26 +6,15 @@ Numba has arrays but no addresses, so these few operations are given to it as in
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
 cgutils: Any = _cgutils  # numba has types here and there only
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-
-
-def compiled(function: _Function) -> _Function:
-    """Compile a function, without the interpreter's lock; the result is kept on disk where that is possible."""
-    try:
-        return cast("_Function", njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no directory to keep compiled code in: a read-only installation without a home
-        return cast("_Function", njit(nogil=True)(function))
 
 
 def _load(width: int, result: Any, *, swapped: bool = False) -> Any:
