@@ -53,8 +53,8 @@ class WrittenColumns:
         kept = self._info.schema.auto_increment
         if kept and not self._named:
             raise ErrorCode.UNSUPPORTED_VERSION.error(
-                f"Rows of {self._info.path} cannot be deleted as a whole, because the server keeps '{kept[0]}', which it "
-                "fills itself. delete(keys, columns=[…]) sets other columns to NULL."
+                f"Rows of {self._info.path} cannot be deleted as a whole, because the server keeps '{kept[0]}', which "
+                "it fills itself. delete(keys, columns=[…]) sets other columns to NULL."
             )
 
     def batches(self, data: Any) -> Iterator[pa.RecordBatch]:
