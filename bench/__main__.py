@@ -1,4 +1,4 @@
-"""`python -m bench [--rows N] [--rounds N]`: runs everything, prints the table, writes docs/benchmarks.md."""
+"""`python -m bench [--rows N] [--rounds N] [--only log|kv]`: runs it, prints the table, writes docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench import apache_fluss, own_client_work, pyfluss_work, raw_work
+from bench import apache_fluss, kv_work, own_client_work, pyfluss_work, raw_work
 from bench.pyfluss_work import Measured
 from bench.report import PAGE, Line, markdown
 from bench.targets import Target, lakeward, warm_memory
 
 Figures = dict[str, list[float]]
+PARTS = ("log", "kv")
+_RECOVERED_KEYS = 1_000_000
 
 
 def main() -> None:
@@ -25,7 +27,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the median counts (default 3)")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md as it is")
     parser.add_argument("--alone", action="store_true", help="do not start Apache Fluss even if it can be had")
+    parser.add_argument("--keys", type=int, default=500_000, help="rows of the primary key table (default 500,000)")
+    parser.add_argument("--only", choices=PARTS, help="one part alone; docs/benchmarks.md is left as it is")
     arguments = parser.parse_args()
+    parts = (arguments.only,) if arguments.only else PARTS
     warm_memory()
     starts = {"Lakeward": lakeward}
     if apache_fluss.available() and not arguments.alone:
@@ -36,13 +41,18 @@ def main() -> None:
             print(f"round {number} of {arguments.rounds}: {name}", flush=True)
             with _running(start()) as target:
                 measured: Figures = defaultdict(list)
-                _measure(target, measured, arguments.rows, is_ours=name == "Lakeward")
+                if "log" in parts:
+                    _measure(target, measured, arguments.rows, is_ours=name == "Lakeward")
+                if "kv" in parts:
+                    _measure_kv(target, measured, arguments.keys, is_ours=name == "Lakeward")
                 if number:  # the first round warms the machine
                     for key, values in measured.items():
                         figures[name][key] += values
-    page = markdown(_lines(figures), f"{dt.date.today():%Y-%m-%d}", arguments.rounds, _notes(arguments.rows))
+    lines = (_lines(figures) if "log" in parts else []) + (_kv_lines(figures) if "kv" in parts else [])
+    notes = _notes(arguments.rows, arguments.keys)
+    page = markdown(lines, f"{dt.date.today():%Y-%m-%d}", arguments.rounds, notes)
     print(page)
-    if not arguments.no_write:
+    if not arguments.no_write and not arguments.only:
         PAGE.write_text(page)
 
 
@@ -72,6 +82,21 @@ def _measure(target: Target, figures: Figures, rows: int, *, is_ours: bool) -> N
         figures["raw fetch"].append(fetch)
 
 
+def _measure_kv(target: Target, figures: Figures, keys: int, *, is_ours: bool) -> None:
+    asyncio.run(kv_work.upsert(target, min(keys, 200_000), "bench_kv_warm"))
+    for name, measured in zip(("kv new", "kv again"), asyncio.run(kv_work.upsert(target, keys)), strict=True):
+        _note(figures, name, measured)
+    for name, measured in zip(("own kv new", "own kv again"), kv_work.own_upsert(target, keys), strict=True):
+        _note(figures, name, measured)
+    for name, measured in zip(("lookups", "lookup", "changelog"), kv_work.own_reads(target, keys), strict=True):
+        _note(figures, name, measured)
+    if is_ours:
+        recovered = kv_work.recover(_RECOVERED_KEYS)
+        figures["kv ready s"].append(recovered.ready_s)
+        figures["kv answered s"].append(recovered.answered_s)
+        figures["key bytes"].append(kv_work.memory_per_key_bytes(keys))
+
+
 async def _warm_up(target: Target) -> None:
     """A JVM is slow at first; give it, and us, a run that does not count."""
     await pyfluss_work.append(target, 1_000_000, "bench_warm")
@@ -86,24 +111,72 @@ def _note(figures: Figures, name: str, measured: Measured) -> None:
     figures[f"{name} p99"].append(measured.p99_ms)
 
 
-def _lines(figures: dict[str, Figures]) -> list[Line]:
-    def ours(key: str) -> float:
-        return statistics.median(figures["Lakeward"][key])
+class _Compare:
+    """Figures of both servers, as lines of the table."""
 
-    def theirs(key: str) -> float | None:
-        measured = figures.get("Apache Fluss", {}).get(key)
+    def __init__(self, figures: dict[str, Figures]) -> None:
+        self._figures = figures
+
+    def _ours(self, key: str) -> float:
+        return statistics.median(self._figures["Lakeward"][key])
+
+    def _theirs(self, key: str) -> float | None:
+        measured = self._figures.get("Apache Fluss", {}).get(key)
         return statistics.median(measured) if measured else None
 
     def compared(
-        work: str, key: str, unit: str, limit: float, promise: str, *, at_least: bool = True, peer: str = ""
+        self, work: str, key: str, unit: str, limit: float, promise: str, *, at_least: bool = True, peer: str = ""
     ) -> Line:
-        mine, other = ours(key), theirs(peer or key)
+        """A promise relative to the peer."""
+        mine, other = self._ours(key), self._theirs(peer or key)
         ratio = mine / other if other else None
         return Line(work, _show(mine, unit), _show(other, unit), promise, ratio, limit, at_least)
 
-    def absolute(work: str, key: str, unit: str, limit: float, promise: str, *, at_least: bool = False) -> Line:
-        return Line(work, _show(ours(key), unit), _show(theirs(key), unit), promise, ours(key), limit, at_least)
+    def absolute(self, work: str, key: str, unit: str, limit: float, promise: str, *, at_least: bool = False) -> Line:
+        """A promise by itself."""
+        mine = self._ours(key)
+        judged = mine / 1e6 if unit == "Mrow/s" else mine
+        return Line(work, _show(mine, unit), _show(self._theirs(key), unit), promise, judged, limit, at_least)
 
+
+def _kv_lines(figures: dict[str, Figures]) -> list[Line]:
+    compare = _Compare(figures)
+    compared, absolute = compare.compared, compare.absolute
+    lines = []
+    for key, what in (("kv new", "new keys"), ("kv again", "existing keys")):
+        lines += [
+            compared(f"pyfluss: upsert of {what}, row by row", f"{key} rate", "Mrow/s", 1.0, "≥ 1.0 ×"),
+            compared("the server's CPU for that", f"{key} cpu", "s", 0.5, "≤ 0.5 ×", at_least=False),
+            compared(
+                f"our client: upsert of {what}, against pyfluss on Apache Fluss",
+                f"own {key} rate",
+                "Mrow/s",
+                2.0,
+                "≥ 2 ×",
+                peer=f"{key} rate",
+            ),
+            absolute(
+                f"our client: upsert of {what}, over the wire",
+                f"own {key} rate",
+                "Mrow/s",
+                0.5,
+                "≥ 0.5 Mrow/s",
+                at_least=True,
+            ),
+        ]
+    return [
+        *lines,
+        absolute("lookups, 100,000 keys in one call", "lookups rate", "Mrow/s", 0.3, "≥ 0.3 Mrow/s", at_least=True),
+        absolute("one lookup, p50", "lookup p50", "ms", 0.5, "< 0.5 ms"),
+        absolute("changelog as Arrow", "changelog rate", "Mrow/s", 2.0, "≥ 2 Mrow/s", at_least=True),
+        absolute("kill -9 with 1,000,000 keys, until rows are there again", "kv answered s", "s", 5, "< 5 s"),
+        absolute("memory for each key beyond its row", "key bytes", "bytes", 40, "< 40 bytes"),
+    ]
+
+
+def _lines(figures: dict[str, Figures]) -> list[Line]:
+    compare = _Compare(figures)
+    compared, absolute = compare.compared, compare.absolute
     lines = [
         compared("pyfluss: append, Arrow batches of 50,000 rows", "append rate", "Mrow/s", 1.0, "≥ 1.0 ×"),
         compared("pyfluss: full scan", "scan rate", "Mrow/s", 1.0, "≥ 1.0 ×"),
@@ -154,12 +227,16 @@ def _show(value: float | None, unit: str) -> str:
     return f"{value / 1e6:.2f} {unit}" if unit == "Mrow/s" else f"{value:.3g} {unit}"
 
 
-def _notes(rows: int) -> list[str]:
+def _notes(rows: int, keys: int) -> list[str]:
     return [
         f"{rows:,} rows of ten columns, about 92 bytes a row, 2 buckets, zstd, `acks=all`; pyfluss 1.0.0.",
         (
             f"Apache Fluss {apache_fluss.VERSION} from its published jar, one of each server, three JVMs, warmed up. "
             "It is started where Maven and Java are present; without them the page has our figures only."
+        ),
+        (
+            f"{keys:,} rows by key: an int64 key and three values, 2 buckets. After kill -9 all state comes from the "
+            "changelog, since no snapshot was taken; the time is from the start of the process to a count of all rows."
         ),
         "The server's CPU is user and system time of all its processes while the client worked.",
         (

@@ -42,6 +42,15 @@ async def create(
     path = fluss.TablePath("fluss", name)
     await admin.drop_table(path, ignore_if_not_exists=True)
     descriptor = fluss.TableDescriptor(fluss.Schema(schema), bucket_count=buckets)
+    await wait_for(connection, path, descriptor, buckets)
+    return await connection.get_table(path)
+
+
+async def wait_for(
+    connection: fluss.FlussConnection, path: fluss.TablePath, descriptor: fluss.TableDescriptor, buckets: int
+) -> None:
+    """Create a table and wait until its buckets can be written."""
+    admin = connection.get_admin()
     for attempt in range(200):  # Apache Fluss opens its port before its tablet server has registered
         try:
             await admin.create_table(path, descriptor, ignore_if_exists=False)
@@ -56,7 +65,6 @@ async def create(
             break
         except fluss.FlussError:
             await asyncio.sleep(0.1)
-    return await connection.get_table(path)
 
 
 async def append(target: Target, rows: int, name: str = TABLE) -> Measured:

@@ -47,7 +47,15 @@ class Target:
 
 def lakeward(options: tuple[str, ...] = ()) -> Target:
     """Our server on a free port."""
-    directory = Path(tempfile.mkdtemp(prefix="lakeward-bench-"))
+    return _lakeward(Path(tempfile.mkdtemp(prefix="lakeward-bench-")), options)
+
+
+def lakeward_again(before: Target) -> Target:
+    """Our server on the data of one that has ended."""
+    return _lakeward(before.directory, ())
+
+
+def _lakeward(directory: Path, options: tuple[str, ...]) -> Target:
     begun = time.perf_counter()
     command = [
         sys.executable,
