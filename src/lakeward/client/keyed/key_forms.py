@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakeward.client.data_forms import columns_as_table, frame_as_table
+from lakeward.client.data_forms import Rows, columns_as_table, frame_as_table
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TablePath
@@ -26,14 +26,16 @@ def key_batch(keys: Any, columns: Sequence[Column], path: TablePath, what: str =
     """The keys as one batch with exactly these columns, none of them NULL."""
     schema = Schema(tuple(Column(c.name, c.type.not_null(), c.id) for c in columns))
     try:
-        table = conform(_table_of(keys, schema, path, what), schema)
+        rows = conform(_rows_of(keys, schema, path, what), schema)
     except LakewardError as wrong:
         raise wrong.code.error(f"The {what}s for {path}: {wrong.message}") from wrong
-    (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    if isinstance(rows, pa.RecordBatch):
+        return rows
+    (batch,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
     return batch
 
 
-def _table_of(keys: Any, schema: Schema, path: TablePath, what: str) -> pa.Table:
+def _rows_of(keys: Any, schema: Schema, path: TablePath, what: str) -> Rows:
     frame = frame_as_table(keys)
     if frame is not None:
         return _selected(frame, schema, what)
@@ -52,11 +54,11 @@ def _table_of(keys: Any, schema: Schema, path: TablePath, what: str) -> pa.Table
     return _of_rows(list(keys), schema, path, what)
 
 
-def _selected(table: pa.Table, schema: Schema, what: str) -> pa.Table:
-    missing = [name for name in schema.names if name not in table.column_names]
+def _selected(rows: Rows, schema: Schema, what: str) -> Rows:
+    missing = [name for name in schema.names if name not in rows.schema.names]
     if missing:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(f"column '{missing[0]}' of the {what} is missing.")
-    return table.select(list(schema.names))
+    return rows.select(list(schema.names))
 
 
 def _of_values(values: Any, schema: Schema, what: str) -> pa.Table:

@@ -55,7 +55,9 @@ async def all_values(cluster: Cluster, info: TableInfo, place: Place) -> AsyncIt
         yield values_in(answer.records)
     finally:
         if open_scanner is not None and not channel.closed:
-            channel.post(Api.SCAN_KV, ScanKvRequest(scanner_id=open_scanner, close_scanner=True))
+            closing = channel.post(Api.SCAN_KV, ScanKvRequest(scanner_id=open_scanner, close_scanner=True))
+            # Nobody waits for it: a cursor that cannot be closed expires by itself.
+            closing.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def _check(info: TableInfo, place: Place, answer: ScanKvResponse) -> None:
