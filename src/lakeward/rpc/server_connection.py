@@ -101,8 +101,8 @@ class ServerConnection(asyncio.BufferedProtocol):
         """A client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._limits.unread_answer_bytes)
-        self._socket = transport.get_extra_info("socket")
-        assert self._socket is not None
+        # The transport's own socket object makes a new one for every option that is set; this one is made once.
+        self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = transport.get_extra_info("peername")
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
@@ -113,6 +113,9 @@ class ServerConnection(asyncio.BufferedProtocol):
         """The client has gone, or we closed."""
         self._closing = True
         self._transport = None
+        if self._socket is not None:
+            self._socket.detach()  # the transport closes it
+            self._socket = None
         self._release_large()
         self._receiver.closed(self)
 
