@@ -8,13 +8,16 @@ parameters            what people write → names, pairs, places in a log; compl
 serve, demo, bench    run a server, show it, measure it
 databases, tables, partitions, cluster
 append, tail, head, offsets
+upsert, delete, lookup, changelog, dump
 completion
 
 listing, text_table   listings and records, as tables or one JSON document
 row_output, cell_text rows as a table, CSV or JSON lines, while they come
 log_ends              the first and the last rows of a table
 table_description     what `tables describe` shows
+sent_files            files on their way into a table
 append_progress       the bar of a long append
+key_texts             keys as people write them
 files/                CSV, JSON lines, Parquet and Arrow → batches that fit a table
 child_server, demo_orders, bench_work
 reference             docs/reference/cli.md, printed from all of this

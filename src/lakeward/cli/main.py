@@ -21,6 +21,13 @@ _SECTIONS = {
         "head": _HOME + "head",
         "offsets": _HOME + "offsets",
     },
+    "By key": {
+        "upsert": _HOME + "upsert",
+        "delete": _HOME + "delete",
+        "lookup": _HOME + "lookup",
+        "changelog": _HOME + "changelog",
+        "dump": _HOME + "dump",
+    },
     "Look after": {"cluster": _HOME + "cluster", "completion": _HOME + "completion"},
 }
 
