@@ -20,11 +20,12 @@ class Router:
     """Spreads the rows of one table.
 
     With a bucket key the key decides. Without one, each batch goes whole to the next bucket (or, round-robin, each
-    write is cut into one piece per bucket).
+    write is cut into one piece per bucket). `follow_pyfluss` is for tables that are declared to (docs/decisions/0012).
     """
 
-    def __init__(self, info: TableInfo, *, round_robin: bool = False) -> None:
+    def __init__(self, info: TableInfo, *, round_robin: bool = False, follow_pyfluss: bool = False) -> None:
         schema = info.schema
+        self._follow_pyfluss = follow_pyfluss
         self._buckets = info.bucket_count
         self._bucket_columns = [schema.column(k) for k in info.descriptor.bucket_keys]
         self._partition_keys = info.descriptor.partition_keys
@@ -49,7 +50,9 @@ class Router:
         if not self._partition_keys:
             yield from self._to_buckets(None, batch)
             return
-        codes, names = partition_names(batch, self._partition_keys, self._partition_types)
+        codes, names = partition_names(
+            batch, self._partition_keys, self._partition_types, follow_pyfluss=self._follow_pyfluss
+        )
         for code, rows in split(batch, codes, len(names)):
             yield from self._to_buckets(names[code], rows)
 
@@ -59,7 +62,9 @@ class Router:
 
             columns = [batch.column(c.name) for c in self._bucket_columns]
             types = [c.type for c in self._bucket_columns]
-            buckets = assign_buckets(columns, types, self._buckets, self._lake_format)
+            buckets = assign_buckets(
+                columns, types, self._buckets, self._lake_format, follow_pyfluss=self._follow_pyfluss
+            )
             for bucket, rows in split(batch, buckets, self._buckets):
                 yield Destination(partition, bucket), rows
         elif self._bucket_columns:

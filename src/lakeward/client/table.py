@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.client.admin import table_info
 from lakeward.client.cluster import Cluster
-from lakeward.client.keyed.conventions import bucketing_of
+from lakeward.client.keyed.conventions import Bucketing, bucketing_of, declared
 from lakeward.client.offsets import TableOffsets
 from lakeward.client.partitions import Partitions
 from lakeward.client.results import AppendResult, BucketId, PartitionInfo, UpsertResult
@@ -64,7 +64,12 @@ class AsyncTable:
     def _router(self) -> Router:
         from lakeward.client.routing import Router
 
-        return Router(self.info, round_robin=self._cluster.settings.round_robin)
+        way = self._bucketing or declared(self.info.descriptor.custom_properties)
+        return Router(
+            self.info,
+            round_robin=self._cluster.settings.round_robin,
+            follow_pyfluss=way is Bucketing.PYFLUSS,
+        )
 
     @cached_property
     def _keyed(self) -> KeyedRows:

@@ -84,3 +84,12 @@ def test_split_keeps_order_and_loses_nothing(codes: list[int]) -> None:
     rows = pa.record_batch({"n": pa.array(range(len(codes)), pa.int64())})
     found = {g: piece.column("n").to_pylist() for g, piece in split(rows, np.array(codes, np.int32), 7)}
     assert found == {g: [i for i, c in enumerate(codes) if c == g] for g in set(codes)}
+
+
+def test_a_table_that_follows_pyfluss_is_spread_as_pyfluss_does() -> None:
+    """INT 300 on 16 buckets: 5 for Java, 11 for pyfluss."""
+    info = table_info("id INT", bucket_by=("id",), buckets=16)
+    rows = pa.record_batch({"id": pa.array([300], pa.int32())})
+    for follow, bucket in ((False, 5), (True, 11)):
+        ((to, _),) = Router(info, follow_pyfluss=follow).route(rows)
+        assert to.bucket == bucket
