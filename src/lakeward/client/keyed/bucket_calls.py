@@ -68,6 +68,9 @@ class BucketCalls:
             else:
                 by_leader.setdefault(channel, []).append(group)
         requests = [(channel, part) for channel, shared in by_leader.items() for part in self._requests(shared)]
+        if len(requests) == 1:  # without a task of its own, which a single lookup would notice
+            failed.update(await self._one(*requests[0], send))
+            return failed
         for outcome in await asyncio.gather(*(self._one(channel, part, send) for channel, part in requests)):
             failed.update(outcome)
         return failed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -100,15 +101,15 @@ def spread(
 
 def grouped(codes: I64, groups: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """The places of each code that occurs, in their order."""
-    if not len(codes):
+    if len(codes) <= 1:
+        yield from ((int(code), np.zeros(1, np.intp)) for code in codes)
         return
     if groups <= np.iinfo(np.uint16).max:
         codes = codes.astype(np.uint16)  # sorted by counting, which is much faster
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
-    begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    ends = np.r_[begins[1:], len(order)]
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+    bounds = [0, *(np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist(), len(order)]
+    for begin, end in pairwise(bounds):
         yield int(ordered[begin]), order[begin:end]
 
 

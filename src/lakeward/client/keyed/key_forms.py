@@ -12,27 +12,84 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lakeward.client.data_forms import Rows, columns_as_table, frame_as_table
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TablePath
-from lakeward.records.arrow_types import conform
+from lakeward.records.arrow_types import arrow_schema, conform
 
 _SEQUENCES = (list, pa.Array, pa.ChunkedArray)
+#: Values of these types need no second look: Arrow takes them as they are, or refuses them.
+_SURE = {
+    TypeRoot.TINYINT: int,
+    TypeRoot.SMALLINT: int,
+    TypeRoot.INTEGER: int,
+    TypeRoot.BIGINT: int,
+    TypeRoot.CHAR: str,
+    TypeRoot.STRING: str,
+    TypeRoot.BYTES: bytes,
+}
 
 
-def key_batch(keys: Any, columns: Sequence[Column], path: TablePath, what: str = "key") -> pa.RecordBatch:
-    """The keys as one batch with exactly these columns, none of them NULL."""
-    schema = Schema(tuple(Column(c.name, c.type.not_null(), c.id) for c in columns))
-    try:
-        rows = conform(_rows_of(keys, schema, path, what), schema)
-    except LakewardError as wrong:
-        raise wrong.code.error(f"The {what}s for {path}: {wrong.message}") from wrong
-    if isinstance(rows, pa.RecordBatch):
+class KeyForms:
+    """Makes keys of one table, or prefixes of them, out of whatever people hold."""
+
+    def __init__(self, columns: Sequence[Column], path: TablePath, what: str = "key") -> None:
+        self._schema = Schema(tuple(Column(c.name, c.type.not_null(), c.id) for c in columns))
+        self._arrow = arrow_schema(self._schema)
+        self._sure = tuple(_SURE.get(c.type.root) for c in columns)
+        self._floating = any(pa.types.is_floating(field.type) for field in self._arrow)
+        self._path = path
+        self._what = what
+
+    def batch(self, keys: Any) -> pa.RecordBatch:
+        """The keys as one batch with exactly these columns, none of them NULL; −0 is 0."""
+        quick = self._quick(keys)
+        if quick is not None:
+            return quick
+        try:
+            rows = conform(_rows_of(keys, self._schema, self._path, self._what), self._schema)
+        except LakewardError as wrong:
+            raise wrong.code.error(f"The {self._what}s for {self._path}: {wrong.message}") from wrong
+        if not isinstance(rows, pa.RecordBatch):
+            (rows,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
+        return without_negative_zeros(rows) if self._floating else rows
+
+    def plain(self, keys: Any) -> Sequence[tuple[Any, ...]] | None:
+        """One key, or a list of them, as tuples of Python's own numbers and texts; None if they are anything else."""
+        rows = keys if type(keys) is list else [keys]
+        if len(self._sure) == 1:
+            rows = [row if type(row) is tuple else (row,) for row in rows]
+        for row in rows:
+            if type(row) is not tuple or len(row) != len(self._sure) or tuple(map(type, row)) != self._sure:
+                return None
         return rows
-    (batch,) = rows.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
-    return batch
+
+    def _quick(self, keys: Any) -> pa.RecordBatch | None:
+        """Plain keys without the checks that others need: what most lookups are, at next to no cost."""
+        rows = self.plain(keys)
+        if not rows:
+            return None
+        columns = zip(*rows, strict=True)
+        try:
+            arrays = [pa.array(values, field.type) for values, field in zip(columns, self._arrow, strict=True)]
+        except (pa.ArrowInvalid, OverflowError):
+            return None  # too large: the long way says it better
+        return pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
+
+
+def without_negative_zeros(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Floating point keys as they are compared: −0 equals 0, so both must be one key. NaNs are one key anyway."""
+    arrays = [without_negative_zero(c) if pa.types.is_floating(c.type) else c for c in rows.columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=rows.schema)
+
+
+def without_negative_zero(values: pa.Array) -> pa.Array:
+    """The same for one column."""
+    return pc.add(values, pa.scalar(0, values.type))
 
 
 def _rows_of(keys: Any, schema: Schema, path: TablePath, what: str) -> Rows:

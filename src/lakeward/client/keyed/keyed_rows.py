@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 from lakeward.client.cluster import Cluster
 from lakeward.client.keyed.bucket_evidence import BucketEvidence
 from lakeward.client.keyed.conventions import Bucketing
-from lakeward.client.keyed.key_forms import key_batch
+from lakeward.client.keyed.few_keys import FewKeys
 from lakeward.client.keyed.lookups import AskedKeys, Found, Lookups
 from lakeward.client.keyed.missing_keys import KeyNotFoundError
 from lakeward.client.keyed.table_keys import TableKeys
 from lakeward.client.keyed.upserter import AsyncUpserter
 from lakeward.client.keyed.value_decoder import ValueDecoder
-from lakeward.client.keyed.written_columns import keys_without_negative_zero
 from lakeward.client.partitions import Partitions
 from lakeward.client.writer_ids import WriterIds
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, InvalidError
 from lakeward.model.table import TableInfo
 
 #: What becomes of keys that are not found: a row of NULLs, no row, or an error.
@@ -47,6 +46,7 @@ class KeyedRows:
         self._partitions = partitions
         self._keys = TableKeys(info)
         self._lookups = Lookups(cluster, info, partitions, self._keys)
+        self._few = FewKeys(cluster, info, self._keys)
         self._evidence = BucketEvidence(cluster, info, partitions, self._keys, self._lookups, bucketing)
 
     # -- rows in ------------------------------------------------------------------------------------------------------
@@ -84,15 +84,36 @@ class KeyedRows:
                 f"missing={missing!r} is not known; say 'null', 'drop' or 'raise'."
             )
         decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
-        rows = keys_without_negative_zero(key_batch(keys, self._keys.primary, self._info.path), self._info.schema)
-        asked = await self._lookups.encode(rows)
+        few = None if insert_missing else self._few.rows_of(keys)
+        if few is not None:
+            return await self._look_up_few(few, keys, decoder, missing)
+        asked = await self._lookups.encode(self._keys.forms.batch(keys))
         found = await self._lookups.find(asked, self._evidence.bucketing, insert_missing=insert_missing)
-        lacking = found.missing
+        await self._account_for(asked, found.missing, missing)
+        return _in_order(await decoder.decode(found.values), found, drop=missing == "drop")
+
+    async def _look_up_few(
+        self, rows: Sequence[tuple[Any, ...]], keys: Any, decoder: ValueDecoder, missing: Missing
+    ) -> pa.Table:
+        try:
+            values = await self._few.find(rows, self._evidence.bucketing)
+        except InvalidError:
+            self._keys.forms.batch(keys)  # says better which value does not fit
+            raise
+        lacking = np.array([i for i, value in enumerate(values) if value is None], np.intp)
+        if len(lacking):
+            await self._account_for(await self._lookups.encode(self._keys.forms.batch(keys)), lacking, missing)
+            if missing == "drop":
+                values = [value for value in values if value is not None]
+        found = await decoder.decode_few(values)
+        return pa.Table.from_arrays(found.columns, schema=_nullable(found.schema) if None in values else found.schema)
+
+    async def _account_for(self, asked: AskedKeys, lacking: NDArray[np.intp], missing: Missing) -> None:
+        """Find out why keys are missing, where that may be a mistake, and refuse them where they must not be."""
         if len(lacking):
             await self._evidence.explain_missing(asked, lacking)
             if missing == "raise":
                 raise self._not_found(asked, lacking)
-        return _in_order(await decoder.decode(found.values), found, drop=missing == "drop")
 
     @cached_property
     def _whole_rows(self) -> ValueDecoder:
@@ -108,9 +129,7 @@ class KeyedRows:
         """The rows whose keys begin with this prefix, or with one of these."""
         self._keys.check_prefix()
         decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
-        rows = key_batch(prefix, self._keys.prefix, self._info.path, "prefix")
-        rows = keys_without_negative_zero(rows, self._info.schema)
-        values = await self._lookups.find_by_prefix(rows, self._evidence.bucketing)
+        values = await self._lookups.find_by_prefix(self._keys.prefix_forms.batch(prefix), self._evidence.bucketing)
         return pa.Table.from_batches([await decoder.decode(values)])
 
 
@@ -122,9 +141,12 @@ def _in_order(rows: pa.RecordBatch, found: Found, *, drop: bool) -> pa.Table:
         if drop:
             places = places[~absent]
         else:
-            nullable = pa.schema([field.with_nullable(True) for field in rows.schema])  # noqa: FBT003 - Arrow's signature
             taken = rows.take(pa.array(np.where(absent, 0, places), mask=absent))
-            return pa.Table.from_arrays(taken.columns, schema=nullable)
+            return pa.Table.from_arrays(taken.columns, schema=_nullable(rows.schema))
     if len(places) == 0 or np.array_equal(places, np.arange(len(places))):
         return pa.Table.from_batches([rows])
     return pa.Table.from_batches([rows.take(pa.array(places))])
+
+
+def _nullable(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003 - Arrow's signature

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lakeward.client.keyed.conventions import Bucketing
+from lakeward.client.keyed.key_forms import KeyForms
 from lakeward.client.keyed.packed import Packed
 from lakeward.errors import ErrorCode
 from lakeward.model.data_types import NESTED
@@ -18,6 +21,7 @@ from lakeward.options.table import KV_FORMAT_VERSION, LAKE_FORMAT
 from lakeward.protocol.api import Api
 from lakeward.records.arrow_rows import values_of
 from lakeward.records.bucket_kernels import assign_buckets, buckets_of_keys, encode_keys
+from lakeward.records.bucketing import bucket_of
 from lakeward.records.key_encoding import KeyEncoding, bucket_key_encoding, key_encoder, primary_key_encoding
 from lakeward.rpc.channel import Channel
 
@@ -40,10 +44,13 @@ class TableKeys:
         self._physical = [schema.column(name) for name in descriptor.physical_primary_key]
         self._bucket = [schema.column(name) for name in descriptor.bucket_keys]
         self._lake_format = lake_format
+        self.forms = KeyForms(self.primary, info.path)
         self._encoding = primary_key_encoding(lake_format, version, has_default_bucket_key=has_default_bucket_key)
         self._bucket_encoding = bucket_key_encoding(lake_format)
         self._keys_are_bucket_keys = has_default_bucket_key and self._encoding is self._bucket_encoding
-        key_encoder(self._encoding, tuple(c.type for c in self._physical))  # refuses types that cannot be keys
+        self._encode_one = key_encoder(self._encoding, tuple(c.type for c in self._physical))  # refuses unfit types
+        self._encode_bucket_key = key_encoder(self._bucket_encoding, tuple(c.type for c in self._bucket))
+        self._bucket_places = [schema.primary_key.index(c.name) for c in self._bucket]
         is_new = bool(lake_format) and version is not None and version >= 2
         self._api_version_min = _VERSION_OF_OWN_BUCKET_KEYS if is_new and not has_default_bucket_key else 0
 
@@ -72,12 +79,22 @@ class TableKeys:
         types = [c.type for c in self._bucket]
         return assign_buckets(columns, types, self.bucket_count, self._lake_format, follow_pyfluss=follow_pyfluss)
 
+    def encode_one(self, row: Sequence[Any], bucketing: Bucketing) -> tuple[bytes, int]:
+        """Key and bucket of one row of values (see `model.values`); not for partitioned tables."""
+        key = bucket_key = self._encode_one(row)
+        if not self._keys_are_bucket_keys:
+            bucket_key = self._encode_bucket_key([row[i] for i in self._bucket_places])
+        if self.bucket_count == 1:
+            return key, 0
+        follow_pyfluss = bucketing is Bucketing.PYFLUSS
+        return key, bucket_of(bucket_key, self.bucket_count, self._lake_format, follow_pyfluss=follow_pyfluss)
+
     # -- prefixes of keys ---------------------------------------------------------------------------------------------
 
-    @property
-    def prefix(self) -> list[Column]:
-        """The columns of a prefix: the bucket key, and what names the partition."""
-        return [*self.partition, *self._bucket]
+    @cached_property
+    def prefix_forms(self) -> KeyForms:
+        """Prefixes as people hold them: what names the partition, then the bucket key."""
+        return KeyForms([*self.partition, *self._bucket], self.path, "prefix")
 
     def check_prefix(self) -> None:
         """Refuse prefix lookups where the bucket key does not begin the key."""

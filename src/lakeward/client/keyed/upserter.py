@@ -11,9 +11,8 @@ from lakeward.client.delivery import KvDelivery
 from lakeward.client.keyed.change_batching import ChangeBatching
 from lakeward.client.keyed.changes import ChangeEncoder, EncodedChanges, Piece
 from lakeward.client.keyed.conventions import Bucketing
-from lakeward.client.keyed.key_forms import key_batch
 from lakeward.client.keyed.table_keys import TableKeys
-from lakeward.client.keyed.written_columns import WrittenColumns, keys_without_negative_zero
+from lakeward.client.keyed.written_columns import WrittenColumns
 from lakeward.client.lane import Outgoing
 from lakeward.client.partitions import Partitions
 from lakeward.client.pipeline import Pipeline, finish_encoding, submit_encoded
@@ -99,7 +98,7 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
     def key_batch(self, keys: Any) -> pa.RecordBatch:
         """The keys as `delete_batch` takes them."""
         self.written_columns.check_delete()
-        return keys_without_negative_zero(key_batch(keys, self._keys.primary, self.info.path), self.info.schema)
+        return self._keys.forms.batch(keys)
 
     async def delete_batch(self, keys: pa.RecordBatch) -> None:
         """Queue keys to delete that `key_batch` has made."""

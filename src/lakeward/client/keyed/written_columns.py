@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakeward.client.data_forms import Rows, arrow_of, batches_in, lacks_columns
+from lakeward.client.keyed.key_forms import without_negative_zero
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
-from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo
 from lakeward.records.arrow_types import arrow_schema, conform
 
@@ -87,19 +86,6 @@ class WrittenColumns:
                 values = without_negative_zero(values)
             arrays.append(values)
         return pa.RecordBatch.from_arrays(arrays, schema=self._all)
-
-
-def without_negative_zero(values: pa.Array) -> pa.Array:
-    """Floating point keys as they are compared: −0 equals 0, so both must be one key. NaNs are one key anyway."""
-    return pc.add(values, pa.scalar(0, values.type))
-
-
-def keys_without_negative_zero(keys: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
-    """The same for a batch of keys."""
-    if not any(schema.column(n).type.root in _FLOATING for n in keys.schema.names):
-        return keys
-    arrays = [without_negative_zero(c) if pa.types.is_floating(c.type) else c for c in keys.columns]
-    return pa.RecordBatch.from_arrays(arrays, schema=keys.schema)
 
 
 def _check_partial(info: TableInfo, written: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from lakeward.client.keyed.key_forms import key_batch
+from lakeward.client.keyed.key_forms import KeyForms
 from lakeward.errors import InvalidError
 from lakeward.model.table import TablePath
 from lakeward.model.type_text import parse_columns
@@ -22,7 +22,7 @@ TWO = parse_columns("day STRING NOT NULL, id INT NOT NULL")[0]
 
 def keys_of(given: Any, columns: Any) -> list[tuple[Any, ...]]:
     """Through the front door and back."""
-    batch = key_batch(given, columns, PATH)
+    batch = KeyForms(columns, PATH).batch(given)
     assert batch.schema.names == [c.name for c in columns]
     return [tuple(row.values()) for row in batch.to_pylist()]
 
@@ -116,4 +116,4 @@ def test_no_keys(given: Any) -> None:
 def test_what_is_no_key_is_refused_with_the_table_and_the_column(given: Any, columns: Any, says: str) -> None:
     """Before anything is sent."""
     with pytest.raises(InvalidError, match=says):
-        key_batch(given, columns, PATH)
+        KeyForms(columns, PATH).batch(given)

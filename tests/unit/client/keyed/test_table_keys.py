@@ -64,7 +64,7 @@ def test_the_partition_is_no_part_of_the_stored_key() -> None:
     rows = pa.record_batch({"dt": ["x", "y"], "a": pa.array([5, 5], pa.int32())})
     assert [keys.encode(rows)[i] for i in range(2)] == [b"\x05", b"\x05"]
     assert [c.name for c in keys.primary] == ["dt", "a"]
-    assert [c.name for c in keys.prefix] == ["dt", "a"]
+    assert keys.prefix_forms.batch(("x", 5)).schema.names == ["dt", "a"]
 
 
 def test_prefixes_begin_the_stored_keys() -> None:

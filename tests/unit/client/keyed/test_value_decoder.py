@@ -69,3 +69,13 @@ async def test_damaged_values_are_told(cluster: FakeCluster) -> None:
     for damaged in (b"\x02", value(2, 1, "a", "n")[:-1]):
         with pytest.raises(CorruptError):
             await ValueDecoder(cluster, NOW).decode(Spans.of([damaged]))  # type: ignore[arg-type]
+
+
+async def test_a_few_values_one_by_one_are_the_same_rows(cluster: FakeCluster) -> None:
+    """Old and new schemas, asked columns, and NULLs where there is no value."""
+    values = [value(2, 1, "a", "n"), None, value(1, 2, "b")]
+    found = await ValueDecoder(cluster, NOW).decode_few(values)  # type: ignore[arg-type]
+    assert [tuple(r.values()) for r in found.to_pylist()] == [(1, "a", "n"), (None, None, None), (2, "b", None)]
+    decoder = ValueDecoder(cluster, NOW, ["note", "id"])  # type: ignore[arg-type]
+    assert (await decoder.decode_few(values[2:])).to_pylist() == [{"note": None, "id": 2}]
+    assert (await decoder.decode_few([])).schema == decoder.schema
