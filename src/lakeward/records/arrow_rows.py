@@ -77,10 +77,15 @@ def _runs(array: pa.Array, inner: list[Any]) -> list[Any]:
 
 def array_of(values: Sequence[Any], type_: DataType) -> pa.Array:
     """An Arrow column of these values."""
-    convert = _converter(type_)
-    if convert is not None:
-        values = [None if v is None else convert(v) for v in values]
-    return pa.array(values, arrow_type(type_))
+    return array_maker(type_)(values)
+
+
+def array_maker(type_: DataType) -> Callable[[Sequence[Any]], pa.Array]:
+    """What makes Arrow columns of values of this type; worth keeping where columns are short."""
+    convert, target = _converter(type_), arrow_type(type_)
+    if convert is None:
+        return lambda values: pa.array(values, target)
+    return lambda values: pa.array([None if v is None else convert(v) for v in values], target)
 
 
 def _converter(type_: DataType) -> Callable[[Any], Any] | None:

@@ -100,13 +100,14 @@ class KeyedRows:
         except InvalidError:
             self._keys.forms.batch(keys)  # says better which value does not fit
             raise
+        if None not in values:
+            return pa.Table.from_batches([await decoder.decode_few(values)])
         lacking = np.array([i for i, value in enumerate(values) if value is None], np.intp)
-        if len(lacking):
-            await self._account_for(await self._lookups.encode(self._keys.forms.batch(keys)), lacking, missing)
-            if missing == "drop":
-                values = [value for value in values if value is not None]
+        await self._account_for(await self._lookups.encode(self._keys.forms.batch(keys)), lacking, missing)
+        if missing == "drop":
+            return pa.Table.from_batches([await decoder.decode_few([v for v in values if v is not None])])
         found = await decoder.decode_few(values)
-        return pa.Table.from_arrays(found.columns, schema=_nullable(found.schema) if None in values else found.schema)
+        return pa.Table.from_arrays(found.columns, schema=_nullable(found.schema))
 
     async def _account_for(self, asked: AskedKeys, lacking: NDArray[np.intp], missing: Missing) -> None:
         """Find out why keys are missing, where that may be a mistake, and refuse them where they must not be."""

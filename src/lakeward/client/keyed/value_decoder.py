@@ -17,7 +17,7 @@ from lakeward.model.table import TableInfo
 from lakeward.options.table import KV_FORMAT
 from lakeward.records import compacted_row, indexed_row
 from lakeward.records.arrow_row_kernels import arrow_of_rows
-from lakeward.records.arrow_rows import array_of
+from lakeward.records.arrow_rows import array_maker
 from lakeward.records.arrow_types import arrow_schema
 from lakeward.records.row_codec import RowCodec, RowFormat
 from lakeward.records.row_kernels import RowForm
@@ -46,7 +46,7 @@ class ValueDecoder:
         self._form = RowForm(KV_FORMAT.read(info.descriptor.properties))
         self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
         self.schema = arrow_schema(info.schema.select([c.name for c in self._columns]))
-        self._row_type = ROW([(c.name, c.type) for c in self._columns])
+        self._rows_as_array = array_maker(ROW([(c.name, c.type) for c in self._columns]))
         self._plans: dict[int, _Plan] = {}
         self._learn(info.schema_id, info.schema)
 
@@ -71,7 +71,7 @@ class ValueDecoder:
             cells = plan.codec.decode(value[SCHEMA_ID_BYTES:])
             rows.append(tuple(None if place is None else cells[place] for place in plan.places))
         # One array of rows, not one per column: Arrow takes its time over each.
-        return pa.RecordBatch.from_struct_array(array_of(rows, self._row_type))
+        return pa.RecordBatch.from_struct_array(self._rows_as_array(rows))
 
     async def decode(self, values: Spans) -> pa.RecordBatch:
         """The values as rows, in their order; schemas that are not known yet are asked for."""
