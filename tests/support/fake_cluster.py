@@ -114,6 +114,9 @@ class FakeCluster:
         """The channel."""
         return self.channel
 
+    def leader_at_hand(self, *_: Any) -> None:
+        """Every channel has to be opened first."""
+
     async def ask(self, api: Api, message: Any) -> Any:
         """What the test has put into `answers`."""
         return self.answers[api]

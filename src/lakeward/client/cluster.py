@@ -62,6 +62,11 @@ class Cluster:
         assert address is not None
         return await self.pool.channel(address.host, address.port, purpose)
 
+    def leader_at_hand(self, bucket: TableBucket) -> Channel | None:
+        """An open channel to the leader of a bucket, where nothing has to be waited for."""
+        address = self.metadata.leader(bucket)
+        return None if address is None else self.pool.ready(address.host, address.port)
+
     async def tablet(self) -> Channel:
         """A channel to some tablet server."""
         address = self.metadata.any_tablet()

@@ -14,6 +14,16 @@ from lakeward.records.arrow_types import arrow_schema, conform
 Rows: TypeAlias = pa.RecordBatch | pa.Table
 
 _ROWS_AT_ONCE = 4096
+_PLAIN = {
+    pa.bool_(): bool,
+    pa.int8(): int,
+    pa.int16(): int,
+    pa.int32(): int,
+    pa.int64(): int,
+    pa.float64(): float,
+    pa.string(): str,
+    pa.binary(): bytes,
+}
 _FEW_ROWS = 100
 
 
@@ -142,7 +152,12 @@ def _array(values: Any, wanted: pa.DataType | None) -> Any:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array(values)  # what Arrow reads by itself, `conform` may still be able to cast
     # Arrow makes 1 of 1.5 and a day of a moment when it is told the type; `conform` would refuse that.
-    return typed if _says_the_same(typed, values) else pa.array(values)
+    return typed if _are_plain(values, wanted) or _says_the_same(typed, values) else pa.array(values)
+
+
+def _are_plain(values: Any, wanted: pa.DataType | None) -> bool:
+    """Whether a list holds nothing but values of the one Python type that Arrow cannot take wrongly."""
+    return isinstance(values, list) and set(map(type, values)) <= {_PLAIN.get(wanted), type(None)}
 
 
 def _says_the_same(typed: Any, values: Any) -> bool:

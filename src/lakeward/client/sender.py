@@ -153,13 +153,27 @@ class Sender:
             self._post(channel, request.sent)
 
     def _channel(self, lane: Lane) -> Channel | None:
-        channel = self._channels.get(lane)
         if lane in self._mending:
             return None
+        channel = self._channels.get(lane)
+        if channel is None:
+            channel = self._cluster.leader_at_hand(lane.bucket)
+            if channel is not None and not self._knows(lane, channel):
+                return None
         if channel is None or channel.closed or lane.can_renumber:
             self._mend(lane, backoff_ms=0)
             return None
         return channel
+
+    def _knows(self, lane: Lane, channel: Channel) -> bool:
+        """Whether the server understands what this lane carries; it must, or the writer fails."""
+        try:
+            self._delivery.check(channel)
+        except LakewardError as wrong:
+            self.fail(self._explained(lane, wrong))
+            return False
+        self._channels[lane] = channel
+        return True
 
     def _post(self, channel: Channel, group: list[_Sent]) -> None:
         settings = self._cluster.settings
@@ -266,8 +280,8 @@ class Sender:
                 if backoff_ms and self._cluster.metadata.leader(lane.bucket) is None:
                     await self._check_table()
                 channel = await self._cluster.leader(self._info.path, lane.bucket, lane.partition)
-                self._delivery.check(channel)
-                self._channels[lane] = channel
+                if not self._knows(lane, channel):
+                    break
                 if lane.can_renumber:
                     lane.renumber(await self._ids.fresh(self._info.path))
                 break

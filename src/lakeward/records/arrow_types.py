@@ -165,13 +165,13 @@ def schema_of_arrow(arrow: pa.Schema) -> Schema:
     return Schema.of(columns)
 
 
-def conform(rows: Rows, schema: Schema) -> Rows:
+def conform(rows: Rows, schema: Schema, target: pa.Schema | None = None) -> Rows:
     """The same rows with the table's columns in the table's order and types.
 
     Columns are matched by name; missing nullable ones become NULL. Unknown columns, NULLs in NOT NULL columns and
-    casts that would change a value are refused with the column's name.
+    casts that would change a value are refused with the column's name. `target` is `arrow_schema(schema)`, if at hand.
     """
-    target = arrow_schema(schema)
+    target = target or arrow_schema(schema)
     if not rows.schema.equals(target):
         _check_names(rows.schema.names, schema)
     present = {name: i for i, name in enumerate(rows.schema.names)}

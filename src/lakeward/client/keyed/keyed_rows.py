@@ -19,6 +19,7 @@ from lakeward.client.keyed.missing_keys import KeyNotFoundError
 from lakeward.client.keyed.table_keys import TableKeys
 from lakeward.client.keyed.upserter import AsyncUpserter
 from lakeward.client.keyed.value_decoder import ValueDecoder
+from lakeward.client.keyed.written_columns import WrittenColumns
 from lakeward.client.partitions import Partitions
 from lakeward.client.writer_ids import WriterIds
 from lakeward.errors import ErrorCode, InvalidError
@@ -67,11 +68,15 @@ class KeyedRows:
             self._partitions,
             self._keys,
             self._evidence.for_writing,
-            columns=columns,
+            self._all_columns if columns is None else WrittenColumns(self._info, columns),
             batch_rows=batch_rows,
             batch_bytes=batch_bytes,
             linger_ms=linger_ms,
         )
+
+    @cached_property
+    def _all_columns(self) -> WrittenColumns:
+        return WrittenColumns(self._info)
 
     # -- rows out -----------------------------------------------------------------------------------------------------
 

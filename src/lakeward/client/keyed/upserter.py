@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.cluster import Cluster
@@ -48,13 +48,13 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
         partitions: Partitions,
         keys: TableKeys,
         bucketing: Callable[[], Awaitable[Bucketing]],
+        columns: WrittenColumns,
         *,
-        columns: Iterable[str] | None = None,
         batch_rows: int | None = None,
         batch_bytes: int | None = None,
         linger_ms: float | None = None,
     ) -> None:
-        self.written_columns = WrittenColumns(info, columns)
+        self.written_columns = columns
         self._keys = keys
         self._bucketing = bucketing
         self._encoder: ChangeEncoder | None = None

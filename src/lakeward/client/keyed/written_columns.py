@@ -40,7 +40,9 @@ class WrittenColumns:
         if not self._whole_rows:
             _check_partial(info, written)
         self._written = schema.select(written)
+        self._arrow = arrow_schema(self._written)
         self._all = arrow_schema(schema)
+        self._has_floating_key = any(schema.column(n).type.root in _FLOATING for n in schema.primary_key)
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -60,7 +62,7 @@ class WrittenColumns:
         """The rows with the table's columns, order and types; what does not fit is refused."""
         required = () if self._named else self.names
         for rows in arrow_of(data, self._info.schema, required):
-            for batch in batches_in(conform(self._chosen(rows), self._written)):
+            for batch in batches_in(conform(self._chosen(rows), self._written, self._arrow)):
                 yield self._completed(batch)
 
     def _chosen(self, rows: Rows) -> Rows:
@@ -78,6 +80,8 @@ class WrittenColumns:
 
     def _completed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """All columns of the table, in its order; those that are not written are NULL, and keys have no −0."""
+        if self._whole_rows and not self._has_floating_key:
+            return batch
         arrays = []
         for column, field in zip(self._info.schema.columns, self._all, strict=True):
             place = batch.schema.get_field_index(column.name)
