@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from typing import Any
 
 import fluss
@@ -12,6 +13,8 @@ from keyed_tables import by_id, keyed_table, rows
 
 import lakeward
 from lakeward.client.keyed import bucket_evidence
+from lakeward.model.data_types import BIGINT, DECIMAL
+from lakeward.model.schema import Aggregate, Column
 
 pytestmark = pytest.mark.oracle
 #: Everything pyfluss can be given as a dict: it takes no CHAR padding and no seconds-only times into account.
@@ -96,6 +99,31 @@ async def test_every_type_in_both_directions(
     first, second = [await lookuper.lookup({"id": i}) for i in (1, 2)]
     assert {**first, "id": 2} == second
     assert (await table.lookup([1, 2])).to_pylist() == [{"id": i, **_VALUES} for i in (1, 2)]
+
+
+async def test_sums_may_go_beyond_the_digits_of_a_decimal(
+    ours: lakeward.AsyncConnection, theirs: fluss.FlussConnection, database: str
+) -> None:
+    """99.99 + 0.01 in a DECIMAL(4, 2) is 100.00, as at Apache Fluss: in the state and in the changelog.
+
+    The official client writes the parts; it refuses to read such a sum.
+    """
+    total = Column("total", DECIMAL(4, 2), aggregate=Aggregate("sum"))
+    table = await keyed_table(
+        ours,
+        database,
+        [Column("id", BIGINT()), total],
+        buckets=1,
+        properties={"table.merge-engine": "aggregation"},
+    )
+    other = await official(theirs, table)
+    for part in ("99.99", "0.01", "50"):
+        await official_upsert(other, {"id": 1, "total": Decimal(part)})
+    sums = [Decimal("99.99"), Decimal("99.99"), Decimal("100.00"), Decimal("100.00"), Decimal("150.00")]
+    assert (await table.lookup([1]))["total"].to_pylist() == sums[-1:]
+    assert (await table.snapshot())["total"].to_pylist() == sums[-1:]
+    assert (await table.changelog().to_arrow())["total"].to_pylist() == sums
+    assert (await table.lookup([1, 2]))["total"].to_pylist() == [sums[-1], None]
 
 
 async def test_changelogs_are_the_same_to_both(

@@ -35,6 +35,8 @@ TIMESTAMP_COMPACT_PRECISION_MAX = 3
 """Timestamps of up to so many fractional digits are stored as milliseconds alone."""
 
 NANOS_PER_MILLI = 1_000_000
+_DIGITS_MAX = 38
+_I64_LIMIT = 1 << 63
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 _EXACT = decimal.Context(prec=80, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[decimal.InvalidOperation])
@@ -70,18 +72,29 @@ class Timestamp(NamedTuple):
 
 
 def decimal_of(unscaled: int, precision: int, scale: int) -> decimal.Decimal:
-    """The decimal of an unscaled integer; ValueError when it has more digits than `precision`."""
-    if abs(unscaled) >= 10**precision:
+    """The decimal of an unscaled integer; ValueError when it is more than a DECIMAL(precision, scale) can hold.
+
+    A short decimal is stored as 64 bits and may hold all of them: sums go beyond their digits, as at Apache Fluss.
+    """
+    if not _is_held(unscaled, precision):
         raise ValueError(f"the number has more than {precision} digits")
     return decimal.Decimal(unscaled).scaleb(-scale, _EXACT)
 
 
 def unscaled_of(value: decimal.Decimal | int, precision: int, scale: int) -> int:
-    """The unscaled integer of a decimal; ValueError when it does not fit DECIMAL(precision, scale) exactly."""
+    """The unscaled integer of a decimal; ValueError when DECIMAL(precision, scale) does not hold it exactly."""
     shifted = decimal.Decimal(value).scaleb(scale, _EXACT)
-    if shifted.is_finite() and shifted.adjusted() < precision and shifted == (unscaled := int(shifted)):
+    is_whole = shifted.is_finite() and shifted.adjusted() < _DIGITS_MAX and shifted == int(shifted)
+    if is_whole and _is_held(unscaled := int(shifted), precision):
         return unscaled
     raise ValueError(f"{value} is not exact in DECIMAL({precision}, {scale})")
+
+
+def _is_held(unscaled: int, precision: int) -> bool:
+    if precision <= DECIMAL_COMPACT_DIGITS_MAX:
+        return -_I64_LIMIT <= unscaled < _I64_LIMIT
+    limit: int = 10**precision
+    return abs(unscaled) < limit
 
 
 def checked_nanos(nano_of_ms: int) -> int:
@@ -113,7 +126,10 @@ def _of_python(type_: DataType, value: Any) -> Any:
             assert type_.precision is not None
             assert type_.scale is not None
             exact = decimal.Decimal(str(value)) if isinstance(value, float) else decimal.Decimal(value)
-            return decimal_of(unscaled_of(exact, type_.precision, type_.scale), type_.precision, type_.scale)
+            unscaled = unscaled_of(exact, type_.precision, type_.scale)
+            if abs(unscaled) >= 10**type_.precision:  # it could be held, but nobody should write it
+                raise ValueError(f"it has more than {type_.precision} digits")
+            return decimal_of(unscaled, type_.precision, type_.scale)
         case TypeRoot.FLOAT | TypeRoot.DOUBLE:
             return float(value)
         case TypeRoot.BINARY | TypeRoot.BYTES:

@@ -148,10 +148,8 @@ def _put_units(line: int, value: int, nanos: int, out: int, i: int) -> int:
 
 
 @compiled_part
-def _put_decimal(line: int, value: int, out: int, i: int) -> int:
-    limit = get_item(line, LIMIT_LOW)
-    if value >= limit or value <= -limit:
-        return NOT_A_VALUE
+def _put_decimal(value: int, out: int, i: int) -> int:
+    """Any 64 bits: a sum may go beyond the digits of its column, as at Apache Fluss."""
     put_64(out + 16 * i, value)
     put_64(out + 16 * i + 8, value >> 63)
     return OK
@@ -202,7 +200,7 @@ def _put_number(line: int, value: int, nanos: int, out: int, i: int) -> int:
     if cell == CELL_UNITS:
         return _put_units(line, value, nanos, out, i)
     if cell == CELL_DECIMAL:
-        return _put_decimal(line, value, out, i)
+        return _put_decimal(value, out, i)
     if cell == CELL_BIT:
         if value != 0:
             at = out + (i >> 3)

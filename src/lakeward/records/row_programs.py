@@ -58,7 +58,7 @@ _CELL_BYTES = {
 
 # Columns of a program.
 # WIDTH: bytes of a padded or fixed value; of UNITS, nanoseconds in a unit. SCALE: cell = value × scale, or ÷ −scale.
-# LIMIT: decimals lie below it; scaled numbers lie in ±LIMIT_LOW.
+# LIMIT: long decimals lie below it; scaled numbers lie in ±LIMIT_LOW.
 FIELD, CELL, WIDTH, SCALE, LIMIT_LOW, LIMIT_HIGH, RUN = range(7)
 # Filled in for a batch: where buffers stand, −1 for no validity bits.
 VALID_AT, VALUES_AT, DATA_AT = range(7, 10)

@@ -41,13 +41,34 @@ def test_decimals_survive_a_round_trip(precision: int, data) -> None:
     assert -made.as_tuple().exponent == scale
 
 
-@pytest.mark.parametrize("value", ["1.234", "1000", "NaN", "Infinity", "1E+99999"])
+@pytest.mark.parametrize("value", ["1.234", "NaN", "Infinity", "1E+99999", "92233720368547758.08"])
 def test_decimals_that_do_not_fit(value: str) -> None:
-    """DECIMAL(5, 2) takes no more digits than it has."""
+    """DECIMAL(5, 2) takes no more digits behind its point than it has, and no more than 64 bits."""
     with pytest.raises(ValueError, match="not exact"):
         unscaled_of(Decimal(value), 5, 2)
-    with pytest.raises(ValueError, match="more than 5 digits"):
-        decimal_of(100_000, 5, 2)
+
+
+def test_long_decimals_keep_to_their_digits() -> None:
+    """DECIMAL(20, 2) holds twenty digits."""
+    with pytest.raises(ValueError, match="not exact"):
+        unscaled_of(Decimal(10**18), 20, 2)
+    with pytest.raises(ValueError, match="more than 20 digits"):
+        decimal_of(10**20, 20, 2)
+
+
+@pytest.mark.parametrize("unscaled", [10_000, -10_000, 2**63 - 1, -(2**63)])
+def test_short_decimals_hold_sums_beyond_their_digits(unscaled: int) -> None:
+    """DECIMAL(4, 2) is stored as 64 bits, and a sum that the server made may need them."""
+    made = decimal_of(unscaled, 4, 2)
+    assert made == Decimal(unscaled).scaleb(-2)
+    assert unscaled_of(made, 4, 2) == unscaled
+
+
+@pytest.mark.parametrize("value", ["100.00", "-100", "NaN"])
+def test_people_keep_to_the_digits_of_a_decimal(value: str) -> None:
+    """What is written by hand is checked against the type."""
+    with pytest.raises(InvalidError, match="not a value of type DECIMAL"):
+        of_python(t.DECIMAL(4, 2), Decimal(value))
 
 
 @pytest.mark.parametrize(

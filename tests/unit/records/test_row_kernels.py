@@ -15,7 +15,7 @@ from row_strategies import rows, scalar_types, unhurried
 from row_vectors import VECTORS, label, types_of, values_of
 
 from lakeward.errors import CorruptError, InvalidError, LakewardError
-from lakeward.model.data_types import BINARY, CHAR, DECIMAL, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TypeRoot
+from lakeward.model.data_types import BIGINT, BINARY, CHAR, DECIMAL, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TypeRoot
 from lakeward.model.values import Timestamp
 from lakeward.records import row_decode_kernels, row_encode_kernels
 from lakeward.records.arrow_row_kernels import arrow_of_columns
@@ -166,18 +166,28 @@ def test_the_first_and_the_last_nanosecond_fit(value: Timestamp) -> None:
     assert encode_rows(columns, [TIMESTAMP(9)])[0].tobytes() == raw[0]
 
 
-@pytest.mark.parametrize("precision", [1, 18, 19, 20, 38])
-def test_decimals_keep_to_their_digits(precision: int) -> None:
+@pytest.mark.parametrize("precision", [19, 20, 38])
+def test_long_decimals_keep_to_their_digits(precision: int) -> None:
     """The largest number of a column's digits is read, the next one is refused, on both sides of zero."""
-    wide = DECIMAL(38, 0) if precision > 18 else DECIMAL(18, 0)
     most = 10**precision - 1
-    raw = encoded(RowForm.COMPACTED, [wide], [(most,), (-most,)])
+    raw = encoded(RowForm.COMPACTED, [DECIMAL(38, 0)], [(most,), (-most,)])
     columns = decode_rows(Spans.of(raw), [DECIMAL(precision, 0)])
     assert encode_rows(columns, [DECIMAL(precision, 0)])[0].tobytes() == b"".join(raw)
-    if precision not in {18, 38}:
+    if precision < 38:
         for over in (most + 1, -most - 1):
             with pytest.raises(CorruptError):
-                decode_rows(Spans.of(encoded(RowForm.COMPACTED, [wide], [(over,)])), [DECIMAL(precision, 0)])
+                decode_rows(Spans.of(encoded(RowForm.COMPACTED, [DECIMAL(38, 0)], [(over,)])), [DECIMAL(precision, 0)])
+
+
+@pytest.mark.parametrize("form", [RowForm.COMPACTED, RowForm.INDEXED])
+@pytest.mark.parametrize("precision", [1, 4, 18])
+def test_short_decimals_hold_any_64_bits(precision: int, form: RowForm) -> None:
+    """A sum may have more digits than its column, and comes back as it is."""
+    cells = [(10**precision,), (-(10**precision),), (2**63 - 1,), (-(2**63),)]
+    raw = encoded(form, [DECIMAL(precision, 0)], cells)
+    assert raw == encoded(form, [BIGINT()], cells)
+    columns = decode_rows(Spans.of(raw), [DECIMAL(precision, 0)], form)
+    assert encode_rows(columns, [DECIMAL(precision, 0)], form)[0].tobytes() == b"".join(raw)
 
 
 def test_nan_has_one_form_in_compacted_rows() -> None:

@@ -70,8 +70,13 @@ class ValueDecoder:
             plan = await self._know(int.from_bytes(value[:SCHEMA_ID_BYTES], "little", signed=True))
             cells = plan.codec.decode(value[SCHEMA_ID_BYTES:])
             rows.append(tuple(None if place is None else cells[place] for place in plan.places))
-        # One array of rows, not one per column: Arrow takes its time over each.
-        return pa.RecordBatch.from_struct_array(self._rows_as_array(rows))
+        try:
+            # One array of rows, not one per column: Arrow takes its time over each.
+            return pa.RecordBatch.from_struct_array(self._rows_as_array(rows))
+        except pa.ArrowInvalid:  # a sum beyond the digits of its DECIMAL: Arrow can hold it, but not be given it
+            found = await self.decode(Spans.of([value for value in values if value is not None]))
+            numbers = iter(range(len(values)))
+            return found.take(pa.array([None if value is None else next(numbers) for value in values], pa.int64()))
 
     async def decode(self, values: Spans) -> pa.RecordBatch:
         """The values as rows, in their order; schemas that are not known yet are asked for."""
