@@ -7,5 +7,6 @@ table            rows a table may carry
 server           rows for the server
 server_options   ServerOptions: what a server was started with
 client           rows for connections, writers, scanners
-reference        prints docs/reference/options.md
+spark            rows for the Spark connector; what of them may be printed
+reference        prints docs/reference/options.md and spark.md
 """

@@ -25,6 +25,7 @@ class Scope(enum.StrEnum):
     SERVER = "server"
     TABLE = "table"
     CLIENT = "client"
+    SPARK = "spark"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Prints docs/reference/options.md from the rows: `python -m lakeward.options.reference [--check] [PATH]`."""
+"""Prints docs/reference/options.md and spark.md from the rows.
+
+`python -m lakeward.options.reference [--check] [PATH]`; the second page lies beside the first.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from lakeward.options.apache import INERT_KEYS
 from lakeward.options.client import CLIENT_OPTIONS
 from lakeward.options.option import Option, OptionTable
 from lakeward.options.server import DYNAMIC_KEYS, SERVER_OPTIONS
+from lakeward.options.spark import SPARK_OPTIONS, SPARK_OWN
 from lakeward.options.table import BUCKET_COUNT_ALIAS, TABLE_OPTIONS
 
 PAGE = Path("docs/reference/options.md")
+SPARK_PAGE = Path("docs/reference/spark.md")
 
 _HEAD = """\
 # Options
@@ -33,6 +38,14 @@ with `table.` and are no alias belong to the custom properties, which may hold a
 """
 _CLIENT_HEAD = """
 Given to a connection.
+"""
+_SPARK_HEAD = """\
+# Options of the Spark connector
+
+Printed from the rows in `src/lakeward/options/spark.py` by `python -m lakeward.options.reference`; do not edit.
+
+Given with `.option(name, value)`, `OPTIONS (…)` or `WITH (…)`, with the catalog (jar) and without. Case does not
+matter, as everywhere in Spark. A name that is not listed is refused, and the message names the nearest one that is.
 """
 
 
@@ -54,6 +67,17 @@ def page() -> str:
         _CLIENT_HEAD,
         *_rows(CLIENT_OPTIONS),
     ]
+    return "".join(parts)
+
+
+def spark_page() -> str:
+    """The page of the Spark connector's options."""
+    parts = [_SPARK_HEAD, "\n| option | type | default | meaning |\n|---|---|---|---|\n"]
+    parts += [f"| `{row.key}` | {row.kind.name} | {_default(row)} | {row.doc} |\n" for row in SPARK_OPTIONS]
+    parts += [f"| `{prefix}*` | | – | {doc} |\n" for prefix, doc in SPARK_OPTIONS.open_prefixes.items()]
+    parts.append("\nNames known from other connectors:\n\n| alias | option |\n|---|---|\n")
+    parts += [f"| `{alias.name}` | `{alias.key}` |\n" for alias in SPARK_OPTIONS.aliases.values()]
+    parts.append("\nSpark's own, passed over: " + ", ".join(f"`{name}`" for name in SPARK_OWN) + ".\n")
     return "".join(parts)
 
 
@@ -86,17 +110,17 @@ def _accepted() -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the page, or with --check say whether it is what would be written."""
+    """Write the pages, or with --check say whether they are what would be written."""
     check = "--check" in arguments
     paths = [Path(argument) for argument in arguments if argument != "--check"]
     path = paths[0] if paths else PAGE
-    if check:
-        if path.is_file() and path.read_text(encoding="utf-8") == page():
-            return 0
-        sys.stderr.write(f"{path} is not up to date; run python -m lakeward.options.reference\n")
-        return 1
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(), encoding="utf-8")
+    for where, text in ((path, page()), (path.with_name(SPARK_PAGE.name), spark_page())):
+        if check and not (where.is_file() and where.read_text(encoding="utf-8") == text):
+            sys.stderr.write(f"{where} is not up to date; run python -m lakeward.options.reference\n")
+            return 1
+        if not check:
+            where.parent.mkdir(parents=True, exist_ok=True)
+            where.write_text(text, encoding="utf-8")
     return 0
 
 
