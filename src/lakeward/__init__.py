@@ -129,6 +129,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
+    if name == "spark":  # a package of its own: `lakeward.spark.session(…)` needs no second import
+        return _import_module("lakeward.spark")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'lakeward' has no attribute {name!r}")

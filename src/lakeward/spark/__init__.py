@@ -1,0 +1,55 @@
+"""Tables in PySpark: read, write, stream and join them.
+
+    import lakeward
+
+    spark = lakeward.spark.session("localhost:9123")
+    spark.table("fluss.shop.orders").groupBy("item").sum("amount").show()
+
+| module | what it holds |
+|---|---|
+| spark_session | a SparkSession with Java, jar, catalog and settings in place |
+| java_home | a Java for Spark: the machine's own, or the one that came with the extra `spark` |
+| jar | where the jar with the catalog is |
+| types, field_metadata | Spark's types ↔ column types, in Spark's JSON form |
+| spark_arrow | batches as Spark wants them, and back |
+| lookups | rows of a table looked up by key for every row of a DataFrame |
+| source, readers, writers | the data source `fluss` without the jar |
+| bridge, calls | what the jar calls: one Python process for each JVM |
+| jvm | the jar and its Java sources |
+
+The only package that imports pyspark, and only where a session is at hand: the bridge starts without it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from lakeward.spark.jar import jar_path
+    from lakeward.spark.lookups import lookup_join
+    from lakeward.spark.source import FlussDataSource
+    from lakeward.spark.spark_session import session
+
+__all__ = ["FlussDataSource", "jar_path", "lookup_join", "session"]
+
+# No module is called as a name here: importing it would put the module where the function is expected.
+_HOME_OF = {
+    "FlussDataSource": "source",
+    "jar_path": "jar",
+    "lookup_join": "lookups",
+    "session": "spark_session",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'lakeward.spark' has no attribute {name!r}")
+    value = getattr(_import_module(f"lakeward.spark.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
