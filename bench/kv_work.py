@@ -18,6 +18,7 @@ from bench.targets import Target, lakeward_again
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("amount", pa.float64()), ("quantity", pa.int32())])
 BUCKETS = 2
 _BATCH_ROWS = 50_000
+_FILL_ROWS = 1_000_000
 _LOOKUP_KEYS = 100_000
 _SINGLE_LOOKUPS = 2000
 
@@ -28,14 +29,16 @@ class Recovered:
 
     ready_s: float
     answered_s: float
+    memory_mb: float
+    memory_peak_mb: float
 
 
-def rows(count: int, seed: int) -> pa.Table:
-    """So many rows with the keys 0, 1, 2 …; another seed gives other values."""
-    random = np.random.default_rng(seed)
+def rows(count: int, seed: int, first: int = 0) -> pa.Table:
+    """So many rows with the keys 0, 1, 2 …, or from another one on; another seed gives other values."""
+    random = np.random.default_rng(seed + first)
     return pa.table(
         [
-            pa.array(np.arange(count, dtype=np.int64)),
+            pa.array(np.arange(first, first + count, dtype=np.int64)),
             pa.array(np.char.add("user-", random.integers(0, 1_000_000, count).astype(str))),
             pa.array(np.round(random.random(count) * 1000, 2)),
             pa.array(random.integers(0, 100, count, dtype=np.int32)),
@@ -111,7 +114,9 @@ def recover(count: int) -> Recovered:
     target = start()
     try:
         with lakeward.connect(target.bootstrap) as connection:
-            _fresh(connection).upsert(rows(count, 1).to_batches(_BATCH_ROWS))
+            table = _fresh(connection)
+            for first in range(0, count, _FILL_ROWS):
+                table.upsert(rows(min(_FILL_ROWS, count - first), 1, first).to_batches(_BATCH_ROWS))
         target.processes[0].kill()
         target.processes[0].wait()
         begun = time.perf_counter()
@@ -121,7 +126,8 @@ def recover(count: int) -> Recovered:
             table = connection.table(_OWN)
             assert table.count() == count, "rows are missing"
             assert table.lookup([0, 1, 2, count - 1])["id"].null_count == 0
-        return Recovered(ready_s, time.perf_counter() - begun)
+        answered_s = time.perf_counter() - begun
+        return Recovered(ready_s, answered_s, target.memory_mb(), target.memory_peak_mb())
     finally:
         target.stop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+
+_PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
 @dataclass
@@ -33,6 +36,11 @@ class Target:
     def memory_mb(self) -> float:
         """Resident memory, all processes together."""
         return sum(p.memory_info().rss for p in self.processes) / 1e6
+
+    def memory_peak_mb(self) -> float:
+        """The most that was ever resident, all processes together."""
+        peaks = (_PEAK.search(Path(f"/proc/{p.pid}/status").read_text()) for p in self.processes)
+        return sum(int(peak[1]) for peak in peaks if peak) * 1024 / 1e6
 
     def stop(self) -> None:
         """End it and remove its data."""
