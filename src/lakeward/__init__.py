@@ -16,6 +16,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from lakeward import spark as spark
     from lakeward.client.connection import AsyncConnection, aconnect
     from lakeward.client.keyed.missing_keys import KeyNotFoundError
     from lakeward.client.keyed.upserter import AsyncUpserter

@@ -1,0 +1,136 @@
+"""A SparkSession with Java, jar, catalog and settings in place."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakeward.errors import ErrorCode
+from lakeward.spark.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
+from lakeward.spark.java_home import java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LISTS = {"spark.jars": ",", "spark.sql.extensions": ",", "spark.driver.extraJavaOptions": " "}
+
+
+def session(
+    bootstrap: str = "localhost:9123",
+    *,
+    master: str = "local[*]",
+    app_name: str = "lakeward",
+    catalog: str = "fluss",
+    **conf: Any,
+) -> SparkSession:
+    """A SparkSession in which the tables of a cluster are `fluss.db.table`.
+
+    `conf` are Spark's settings (`**{"spark.sql.shuffle.partitions": 8}`), and options of the client for all tables of
+    the catalog (`**{"client.request-timeout": "10 s"}`). A session that runs already is taken if it has the jar.
+    """
+    given = {key: _text(value) for key, value in conf.items()}
+    wanted = {**catalog_settings(bootstrap, catalog), **_catalog_options(given, catalog)}
+    running = _running_session()
+    if running is not None:
+        return _added(running, wanted, catalog)
+    return _started(master, app_name, wanted, {k: v for k, v in given.items() if k.startswith("spark.")})
+
+
+def catalog_settings(bootstrap: str, catalog: str = "fluss") -> dict[str, str]:
+    """The settings that put a cluster's tables into a session as a catalog; the jar comes on top."""
+    return {f"spark.sql.catalog.{catalog}": CATALOG_CLASS, f"spark.sql.catalog.{catalog}.bootstrap.servers": bootstrap}
+
+
+def local_settings(master: str) -> dict[str, str]:
+    """What makes Spark quick and quiet on one machine; empty for a cluster, which has settings of its own."""
+    always = {
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.timeType.enabled": "true",  # a preview in Spark 4.1
+    }
+    if not master.startswith("local"):
+        return always
+    quiet = (Path(__file__).parent / "log4j2.properties").as_uri()
+    return always | {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet} -Xss4m",
+        "spark.sql.shuffle.partitions": str(max(2, _cores(master))),
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def _cores(master: str) -> int:
+    inside = master.partition("[")[2].partition("]")[0].split(",")[0]
+    return int(inside) if inside.isdecimal() else len(os.sched_getaffinity(0)) if inside == "*" else 1
+
+
+def _started(master: str, app_name: str, wanted: Mapping[str, str], given: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    settings = {**local_settings(master), "spark.sql.extensions": EXTENSIONS_CLASS, "spark.jars": jar_path(), **wanted}
+    for key, value in given.items():
+        joined = key in _LISTS and key in settings and settings[key] not in value
+        settings[key] = f"{settings[key]}{_LISTS[key]}{value}" if joined else value
+    builder = SparkSession.builder.master(master).appName(app_name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def _running_session() -> SparkSession | None:
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()
+
+
+def _added(running: SparkSession, wanted: Mapping[str, str], catalog: str) -> SparkSession:
+    """The session that runs, with the catalog in it; settings of the JVM can no longer be changed."""
+    if not _knows_catalog(running):
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"A Spark session is running already, without Lakeward's jar. Stop it first (spark.stop()), or start it "
+            f"with spark.jars={jar_path()} and spark.sql.extensions={EXTENSIONS_CLASS}."
+        )
+    key = f"spark.sql.catalog.{catalog}.bootstrap.servers"
+    present = running.conf.get(key, None)
+    if present is not None and present != wanted[key]:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"The running Spark session has catalog '{catalog}' at {present}, not at {wanted[key]}: stop it first "
+            f"(spark.stop()), or give the second cluster a name of its own with catalog='…'."
+        )
+    for name, value in wanted.items():
+        running.conf.set(name, value)
+    return running
+
+
+def _knows_catalog(running: SparkSession) -> bool:
+    from py4j.protocol import Py4JError
+
+    jvm = running.sparkContext._jvm
+    assert jvm is not None
+    try:
+        jvm.java.lang.Class.forName(CATALOG_CLASS, False, jvm.Thread.currentThread().getContextClassLoader())  # noqa: FBT003 - Java's signature
+    except Py4JError:
+        return False
+    return True
+
+
+def _catalog_options(given: Mapping[str, str], catalog: str) -> dict[str, str]:
+    options = {}
+    for key, value in given.items():
+        if key.startswith("client."):
+            options[f"spark.sql.catalog.{catalog}.{key}"] = value
+        elif not key.startswith("spark."):
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"{key!r} is no setting of Spark and no option of the client: names begin with 'spark.' or 'client.'."
+            )
+    return options
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
