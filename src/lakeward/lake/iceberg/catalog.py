@@ -1,0 +1,110 @@
+"""Our table → an Iceberg table: schema with comments, partition spec, sort order, properties; new columns follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from urllib.parse import urlparse
+
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.table import Table
+
+from lakeward.errors import ErrorCode
+from lakeward.lake.iceberg.layout import partition_spec, sort_order
+from lakeward.lake.iceberg.table import IcebergTable
+from lakeward.lake.iceberg.types import iceberg_schema, iceberg_type
+from lakeward.lake.system_columns import BUCKET
+from lakeward.model.table import TableInfo, TablePath
+
+_NAME = "lakeward"
+#: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.
+_DEFAULTS = {"write.parquet.compression-codec": "zstd"}
+_KEYED = {f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")}
+_OURS, _THEIRS = "iceberg.", "fluss."
+
+
+class IcebergCatalog:
+    """Lake tables by name, in any catalog pyiceberg knows; SQLite in the warehouse if none is named."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._catalog = _opened(properties)
+
+    def ensure(self, info: TableInfo) -> IcebergTable:
+        """The lake's table for one of ours: created if missing, new columns added."""
+        name = (info.path.database, info.path.table)
+        try:
+            table = self._catalog.load_table(name)
+        except NoSuchTableError:
+            table = self._created(info)
+        _follow_columns(table, info)
+        return IcebergTable(table, info)
+
+    def load(self, path: TablePath) -> IcebergTable | None:
+        """The lake's table, if there is one."""
+        try:
+            return IcebergTable(self._catalog.load_table((path.database, path.table)))
+        except NoSuchTableError:
+            return None
+
+    def _created(self, info: TableInfo) -> Table:
+        schema = iceberg_schema(info.schema)
+        with suppress(NamespaceAlreadyExistsError):
+            self._catalog.create_namespace(info.path.database)
+        try:
+            return self._catalog.create_table(
+                (info.path.database, info.path.table),
+                schema,
+                partition_spec=partition_spec(info, schema),
+                sort_order=sort_order(schema),
+                properties=_table_properties(info),
+            )
+        except TableAlreadyExistsError:
+            return self._catalog.load_table((info.path.database, info.path.table))
+
+
+def _table_properties(info: TableInfo) -> dict[str, str]:
+    descriptor = info.descriptor
+    told = {_THEIRS + key: value for key, value in descriptor.properties.items()}
+    own = {k.removeprefix(_OURS): v for k, v in descriptor.custom_properties.items() if k.startswith(_OURS)}
+    return _DEFAULTS | (_KEYED if descriptor.has_primary_key else {}) | told | own
+
+
+def _follow_columns(table: Table, info: TableInfo) -> None:
+    """Columns that were added to our table are added to the lake's, in front of the system columns."""
+    known = {f.name for f in table.schema().fields}
+    new = [c for c in info.schema.columns if c.name not in known]
+    if not new:
+        return
+    with table.update_schema() as update:
+        for column in new:
+            # pyiceberg numbers nested fields anew; the ids given here only have to differ.
+            update.add_column(column.name, iceberg_type(column.type.as_nullable(), count(1)), doc=column.comment)
+            update.move_before(column.name, BUCKET)
+
+
+def _opened(properties: Mapping[str, str]) -> Catalog:
+    settings = dict(properties)
+    warehouse = settings.get("warehouse")
+    if "type" not in settings and "uri" not in settings and "py-catalog-impl" not in settings:
+        if warehouse is None:
+            raise ErrorCode.INVALID_CONFIG.error(
+                "No Iceberg catalog is named: set 'datalake.iceberg.warehouse' to a directory, or "
+                "'datalake.iceberg.type' and 'datalake.iceberg.uri' to a catalog."
+            )
+        directory = _directory(warehouse)
+        directory.mkdir(parents=True, exist_ok=True)
+        settings |= {"type": "sql", "uri": f"sqlite:///{directory / 'catalog.db'}", "warehouse": directory.as_uri()}
+    return load_catalog(settings.pop("name", _NAME), **settings)
+
+
+def _directory(warehouse: str) -> Path:
+    parsed = urlparse(warehouse)
+    if parsed.scheme not in {"", "file"}:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"The warehouse {warehouse} is not a local directory, so its catalog cannot be a file in it: "
+            "set 'datalake.iceberg.type' and 'datalake.iceberg.uri'."
+        )
+    return Path(parsed.path or warehouse).absolute()

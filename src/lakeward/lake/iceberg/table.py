@@ -1,0 +1,133 @@
+"""IcebergTable: the table as the driver sees it. Snapshots are read from the lake, rounds are committed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pyiceberg.exceptions import CommitFailedException, ValidationException
+from pyiceberg.table import Table, Transaction
+from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.update.snapshot import _FastAppendFiles
+
+from lakeward.errors import ErrorCode
+from lakeward.lake.conflict import LakeConflictError
+from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
+from lakeward.lake.iceberg.live_files import LiveFiles, live_files
+from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.row_delta import RowDelta
+from lakeward.lake.port import LakePlace, LakeSnapshot
+from lakeward.lake.round_properties import (
+    RoundProperties,
+    is_tiering_round,
+    offsets_in,
+    offsets_path_in,
+    tiering_epoch_in,
+)
+from lakeward.model.table import TableInfo
+
+
+class IcebergTable:
+    """One table; without `info` it can be read but not written."""
+
+    def __init__(self, table: Table, info: TableInfo | None = None) -> None:
+        self._table = table
+        self._info = info
+
+    def latest(self) -> LakeSnapshot | None:
+        """The newest snapshot of a tiering service; another writer's append is looked through."""
+        self._table.refresh()
+        for snapshot in self._history():
+            if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
+                return _described(snapshot)
+        return None
+
+    def _history(self) -> Iterator[Snapshot]:
+        snapshot = self._table.current_snapshot()
+        while snapshot is not None:
+            yield snapshot
+            parent = snapshot.parent_snapshot_id
+            snapshot = None if parent is None else self._table.snapshot_by_id(parent)
+
+    def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
+        """The table as the tasks of these places must know it."""
+        plain = Writing(self._table.metadata.model_dump_json(), dict(self._table.io.properties))
+        info = self._written_info()
+        if not info.descriptor.has_primary_key:
+            return [plain.to_bytes()] * len(places)
+        files = self._files_by_place(info)
+        return [
+            replace(
+                plain,
+                keys=info.schema.primary_key,
+                data_paths=tuple(f.file_path for f in files.get(place, LiveFiles()).data),
+                delete_paths=tuple(f.file_path for f in files.get(place, LiveFiles()).position_deletes),
+            ).to_bytes()
+            for place in places
+        ]
+
+    def _files_by_place(self, info: TableInfo) -> dict[LakePlace, LiveFiles]:
+        spec, found = self._table.spec(), {}
+        for values, files in live_files(self._table.current_snapshot(), self._table.io).items():
+            if files.equality_deletes:
+                raise ErrorCode.INVALID_TABLE.error(
+                    f"{info.path} holds equality deletes of another tiering service in the lake, which this one does "
+                    "not read. Compact the table with Iceberg's rewrite_data_files first."
+                )
+            found[place_of(spec, self._table.schema(), info, values)] = files
+        return found
+
+    def commit(self, written: Sequence[bytes], round_: RoundProperties) -> LakeSnapshot:
+        """One snapshot with all files of a round."""
+        info = self._written_info()
+        spec_id = self._table.metadata.default_spec_id
+        parts = [WrittenFiles.of_bytes(part, spec_id) for part in written]
+        try:
+            with self._table.transaction() as change:
+                append = self._producer(change, parts, round_.to_properties())
+                for part in parts:
+                    for file in part.data:
+                        append.append_data_file(file)
+                append.commit()
+        except (CommitFailedException, ValidationException) as wrong:
+            raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
+        snapshot = self._table.snapshot_by_id(append.snapshot_id)
+        assert snapshot is not None
+        return _described(snapshot)
+
+    def _producer(
+        self, change: Transaction, parts: Sequence[WrittenFiles], properties: dict[str, str]
+    ) -> _FastAppendFiles:
+        """Rows are only added, or old ones are deleted as well."""
+        if not any(part.deletes for part in parts):
+            return change.update_snapshot(snapshot_properties=properties).fast_append()
+        delta = RowDelta(change, self._table.io, properties)
+        for part in parts:
+            delta.requires(set(part.referenced))
+            for file in part.deletes:
+                delta.add_delete_file(file)
+        return delta
+
+    def discard(self, written: Sequence[bytes]) -> None:
+        """Remove the files of a round that will not be committed."""
+        for part in written:
+            files = WrittenFiles.of_bytes(part, self._table.metadata.default_spec_id)
+            for file in (*files.data, *files.deletes):
+                self._table.io.delete(file.file_path)
+
+    def _written_info(self) -> TableInfo:
+        assert self._info is not None, "a table that is written comes from `ensure`"
+        return self._info
+
+
+def _described(snapshot: Snapshot) -> LakeSnapshot:
+    assert snapshot.summary is not None
+    properties = dict(snapshot.summary.additional_properties)
+    return LakeSnapshot(
+        snapshot.snapshot_id,
+        snapshot.timestamp_ms,
+        offsets_in(properties),
+        offsets_path_in(properties),
+        tiering_epoch_in(properties),
+        properties,
+    )

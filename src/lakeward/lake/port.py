@@ -1,0 +1,112 @@
+"""What every lake format offers. A driver holds a LakeTable; tasks hold writers that need no catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from lakeward.lake.round_properties import RoundProperties
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo, TablePath
+
+
+@dataclass(frozen=True, slots=True)
+class LakeSnapshot:
+    """What the lake holds of a table: every bucket up to, not including, its offset."""
+
+    snapshot_id: int
+    committed_ms: int
+    #: None: made by a tiering service that keeps its offsets in a document beside the lake, at `offsets_path`.
+    offsets: Mapping[TableBucket, int] | None
+    offsets_path: str | None
+    tiering_epoch: int | None
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LakePlace:
+    """Where rows belong: one bucket of the table or of one of its partitions, by the values in its name."""
+
+    bucket: int
+    partition_values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one task has written: rows, bytes, files, and the format's own record of them."""
+
+    rows: int
+    file_bytes: int
+    files: int
+    record: bytes
+
+
+class LakeWriter(Protocol):
+    """Writes the rows of one place, in the order of the log.
+
+    Rows of a primary key table carry `_change_type` as well; the last change of a key wins.
+    """
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Take rows with the table's columns and the system columns, in this order."""
+        ...
+
+    def finish(self) -> Written:
+        """Close the files; nothing is visible before they are committed."""
+        ...
+
+    def abort(self) -> None:
+        """Remove what was written."""
+        ...
+
+
+class LakeTable(Protocol):
+    """A table in the lake, seen from the driver."""
+
+    def latest(self) -> LakeSnapshot | None:
+        """The newest snapshot that a tiering service made, straight from the lake."""
+        ...
+
+    def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
+        """What the task of each place needs to open a writer, without asking a catalog."""
+        ...
+
+    def commit(self, written: Sequence[bytes], round_: RoundProperties) -> LakeSnapshot:
+        """Make a round visible, at once and whole."""
+        ...
+
+    def discard(self, written: Sequence[bytes]) -> None:
+        """Remove the files of a round that will not be committed."""
+        ...
+
+
+class LakeCatalog(Protocol):
+    """Where lake tables are found by name."""
+
+    def ensure(self, info: TableInfo) -> LakeTable:
+        """The lake's table for one of ours: created if missing, new columns added."""
+        ...
+
+    def load(self, path: TablePath) -> LakeTable | None:
+        """The lake's table, if there is one."""
+        ...
+
+
+class LakeFormat(Protocol):
+    """A lake format."""
+
+    @property
+    def name(self) -> str:
+        """As in `table.datalake.format`."""
+        ...
+
+    def catalog(self, properties: Mapping[str, str]) -> LakeCatalog:
+        """Open a catalog; properties are those of `datalake.<format>.*`, without the prefix."""
+        ...
+
+    def writer(self, writing: bytes, place: LakePlace) -> LakeWriter:
+        """A writer in a task."""
+        ...
