@@ -20,6 +20,7 @@ from lakeward.client.batch_cutter import cut
 from lakeward.client.cluster import Cluster
 from lakeward.client.cursor_mender import CursorMender
 from lakeward.client.decode_queue import DecodeQueue
+from lakeward.client.filter_message import filter_message
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.client.offsets import Place
 from lakeward.client.remote_fetch import open_segments
@@ -37,6 +38,8 @@ from lakeward.rpc.channel import Channel
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakeward.records.predicate import Predicate
 
 _CLIENT = -1
 _BULK_REQUESTS = 4
@@ -68,11 +71,20 @@ class Cursor:
 class LogFetcher:
     """Reads the subscribed buckets; an async iterator of Arrow batches, and a context that cleans up."""
 
-    def __init__(self, cluster: Cluster, info: TableInfo, decoder: LogDecoder, *, follow: bool) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        info: TableInfo,
+        decoder: LogDecoder,
+        *,
+        follow: bool,
+        where: Predicate | None = None,
+    ) -> None:
         self._cluster = cluster
         self._info = info
         self._decoder = decoder
         self._follow = follow
+        self._filter = None if where is None else filter_message(where, info.schema)
         self._loop = asyncio.get_running_loop()
         self._mender = CursorMender(cluster, info, self._mended, self.fail, self._dropped)
         self._active = 0
@@ -190,6 +202,8 @@ class LogFetcher:
             projection_pushdown_enabled=bool(projection),
             projected_fields=projection,
             buckets_req=buckets,
+            filter_predicate=self._filter,
+            filter_schema_id=None if self._filter is None else self._info.schema_id,
         )
         request = FetchLogRequest(
             follower_server_id=_CLIENT,

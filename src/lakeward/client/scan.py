@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.log_fetcher import LogFetcher
+    from lakeward.records.predicate import Predicate
 
 #: "earliest", "latest", an offset, a datetime, a Timestamp, or offsets by bucket (int, BucketId or pair).
 Start: TypeAlias = Any
@@ -35,6 +36,7 @@ class ScanRange:
     partitions: tuple[str | Mapping[str, str], ...] | None = None
     buckets: tuple[int, ...] | None = None
     metadata_columns: bool = False
+    where: Predicate | None = None
 
 
 class AsyncScan:
@@ -155,7 +157,7 @@ class AsyncScan:
     def _fetcher(self, *, follow: bool = False) -> LogFetcher:
         from lakeward.client.log_fetcher import LogFetcher
 
-        return LogFetcher(self._cluster, self._info, self._decoder(), follow=follow)
+        return LogFetcher(self._cluster, self._info, self._decoder(), follow=follow, where=self._asked.where)
 
 
 def _bucket_id(key: Any) -> BucketId:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.keyed.keyed_rows import Missing
+    from lakeward.records.predicate import Predicate
 
 
 class Table:
@@ -178,9 +179,15 @@ class Table:
         columns: Iterable[str] | None = None,
         *,
         partitions: Iterable[str | Mapping[str, str]] | None = None,
+        buckets: Iterable[int] | None = None,
+        as_of: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """The same batch by batch, for tables that are larger than memory."""
-        return iterate(self._loop, self._inner.snapshot_batches(columns, partitions=partitions))
+        """The same batch by batch, for tables that are larger than memory.
+
+        `as_of` asks for one bucket's rows as they were when its changelog ended at that offset.
+        """
+        rows = self._inner.snapshot_batches(columns, partitions=partitions, buckets=buckets, as_of=as_of)
+        return iterate(self._loop, rows)
 
     # -- rows out -----------------------------------------------------------------------------------------------------
 
@@ -194,12 +201,14 @@ class Table:
         partitions: Iterable[str | Mapping[str, str]] | None = None,
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
+        where: Predicate | None = None,
     ) -> Scan:
         """Describe a read of the log; nothing is fetched before the Scan is used.
 
         `start` and `end` are `"earliest"`, `"latest"`, an offset, a datetime, a Timestamp, or a dict from bucket
         (int or BucketId) to offset. With `metadata_columns` the columns `_bucket`, `_offset`, `_timestamp` and
-        `_change_type` come after the others.
+        `_change_type` come after the others. `where` lets the server leave out whole batches that, by the statistics
+        in them, hold no matching row; the rows that come are not filtered.
         """
         return Scan(
             self._loop,
@@ -211,6 +220,7 @@ class Table:
                 partitions=partitions,
                 buckets=buckets,
                 metadata_columns=metadata_columns,
+                where=where,
             ),
         )
 
@@ -222,9 +232,14 @@ class Table:
         """How many rows the table holds."""
         return self._loop.run(self._inner.count())
 
-    def offsets(self, at: str | datetime | Any = "latest") -> dict[BucketId, int]:
+    def offsets(
+        self,
+        at: str | datetime | Any = "latest",
+        *,
+        partitions: Iterable[str | Mapping[str, str]] | None = None,
+    ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
-        return self._loop.run(self._inner.offsets(at))
+        return self._loop.run(self._inner.offsets(at, partitions=partitions))
 
     # -- partitions ---------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lakeward.client.keyed.state import TableState
     from lakeward.client.keyed.upserter import AsyncUpserter
     from lakeward.client.routing import Router
+    from lakeward.records.predicate import Predicate
 
 #: How servers say that they keep no row counts, for this table or at all.
 _NOT_COUNTED = {ErrorCode.INVALID_TABLE, ErrorCode.UNSUPPORTED_VERSION}
@@ -186,11 +187,19 @@ class AsyncTable:
         columns: Iterable[str] | None = None,
         *,
         partitions: Iterable[str | Mapping[str, str]] | None = None,
+        buckets: Iterable[int] | None = None,
+        as_of: int | None = None,
     ) -> AsyncGenerator[pa.RecordBatch, None]:
-        """The rows as they are now, batch by batch."""
-        return self._state(columns, partitions).batches()
+        """The rows as they are now, or one bucket's as of an offset, batch by batch."""
+        return self._state(columns, partitions, buckets, as_of).batches()
 
-    def _state(self, columns: Iterable[str] | None, partitions: Iterable[str | Mapping[str, str]] | None) -> TableState:
+    def _state(
+        self,
+        columns: Iterable[str] | None,
+        partitions: Iterable[str | Mapping[str, str]] | None,
+        buckets: Iterable[int] | None = None,
+        as_of: int | None = None,
+    ) -> TableState:
         self._must_have_key()
         from lakeward.client.keyed.state import TableState
 
@@ -200,6 +209,8 @@ class AsyncTable:
             self._partitions,
             None if columns is None else tuple(columns),
             None if partitions is None else tuple(partitions),
+            None if buckets is None else tuple(buckets),
+            as_of,
         )
 
     # -- rows out -----------------------------------------------------------------------------------------------------
@@ -214,6 +225,7 @@ class AsyncTable:
         partitions: Iterable[str | Mapping[str, str]] | None = None,
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
+        where: Predicate | None = None,
     ) -> AsyncScan:
         """Describe a read of the log; takes what Table.scan takes."""
         return AsyncScan(
@@ -228,6 +240,7 @@ class AsyncTable:
                 partitions=None if partitions is None else tuple(partitions),
                 buckets=None if buckets is None else tuple(buckets),
                 metadata_columns=metadata_columns,
+                where=where,
             ),
         )
 
@@ -247,9 +260,12 @@ class AsyncTable:
         key = self.info.schema.primary_key
         return sum([batch.num_rows async for batch in self.snapshot_batches(key)])
 
-    async def offsets(self, at: Start = "latest") -> dict[BucketId, int]:
+    async def offsets(
+        self, at: Start = "latest", *, partitions: Iterable[str | Mapping[str, str]] | None = None
+    ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
-        found = await self._offsets.of_all(at)
+        places = await self._offsets.places(None if partitions is None else tuple(partitions))
+        found = await self._offsets.of(places, at)
         return {place.id: offset for place, offset in found.items()}
 
     @property

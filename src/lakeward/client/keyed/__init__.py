@@ -20,5 +20,6 @@ Rows out:  lookup → lookups → bucket_calls → servers → value_decoder →
     value_decoder      stored values → Arrow, whatever schema they were written under
     value_scans        values of a bucket without asking for keys
     state, fold        the rows as they are now; a changelog folded by key
+    rollback           changes taken back: the rows as they were at an offset
     missing_keys       the error of a key that must be there and is not
 """

@@ -27,37 +27,65 @@ async def limited_values(cluster: Cluster, info: TableInfo, place: Place, limit:
 
 async def all_values(cluster: Cluster, info: TableInfo, place: Place) -> AsyncIterator[Spans]:
     """All values of a bucket as they were at one moment, by SCAN_KV; a scan that is left early is closed."""
-    first = PbScanReqForBucket(
-        table_id=info.table_id, partition_id=place.bucket.partition_id, bucket_id=place.bucket.bucket
-    )
-    opening = ScanKvRequest(bucket_scan_req=first, call_seq_id=0, batch_size_bytes=_BATCH_BYTES)
-
-    async def send(channel: Channel) -> tuple[Channel, ScanKvResponse]:
-        answer: ScanKvResponse = await channel.request(Api.SCAN_KV, opening, timeout_ms=_SCAN_TIMEOUT_MS)
-        _check(info, place, answer)
-        return channel, answer
-
-    channel, answer = await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
-    number, open_scanner = 0, answer.scanner_id if answer.has_more_results else None
+    scan = await ValueScan.open(cluster, info, place)
     try:
-        while open_scanner is not None:
-            number += 1
-            ask = ScanKvRequest(scanner_id=open_scanner, call_seq_id=number, batch_size_bytes=_BATCH_BYTES)
+        async for values in scan.values():
+            yield values
+    finally:
+        scan.close()
+
+
+class ValueScan:
+    """A cursor of SCAN_KV: all values of a bucket as they were when it was opened."""
+
+    def __init__(self, info: TableInfo, place: Place, channel: Channel, first: ScanKvResponse) -> None:
+        self._info = info
+        self._place = place
+        self._channel = channel
+        self._answer = first
+        self._number = 0
+        #: The first change that these values do not hold yet, where the server tells it.
+        self.log_offset = first.log_offset
+
+    @classmethod
+    async def open(cls, cluster: Cluster, info: TableInfo, place: Place) -> ValueScan:
+        """Begin with the first values."""
+        first = PbScanReqForBucket(
+            table_id=info.table_id, partition_id=place.bucket.partition_id, bucket_id=place.bucket.bucket
+        )
+        opening = ScanKvRequest(bucket_scan_req=first, call_seq_id=0, batch_size_bytes=_BATCH_BYTES)
+
+        async def send(channel: Channel) -> ValueScan:
+            answer: ScanKvResponse = await channel.request(Api.SCAN_KV, opening, timeout_ms=_SCAN_TIMEOUT_MS)
+            _check(info, place, answer)
+            return cls(info, place, channel, answer)
+
+        return await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
+
+    async def values(self) -> AsyncIterator[Spans]:
+        """The values, part by part."""
+        while self._answer.has_more_results:
+            self._number += 1
+            ask = ScanKvRequest(
+                scanner_id=self._answer.scanner_id, call_seq_id=self._number, batch_size_bytes=_BATCH_BYTES
+            )
             # Asked for before these values are handed out: the server gathers the next while they are decoded.
-            coming = channel.post(Api.SCAN_KV, ask, timeout_ms=_SCAN_TIMEOUT_MS)
+            coming = self._channel.post(Api.SCAN_KV, ask, timeout_ms=_SCAN_TIMEOUT_MS)
             try:
-                yield values_in(answer.records)
-                answer = await coming
+                yield values_in(self._answer.records)
+                answer: ScanKvResponse = await coming
             finally:
                 coming.cancel()
-            _check(info, place, answer)
-            open_scanner = answer.scanner_id if answer.has_more_results else None
-        yield values_in(answer.records)
-    finally:
-        if open_scanner is not None and not channel.closed:
-            closing = channel.post(Api.SCAN_KV, ScanKvRequest(scanner_id=open_scanner, close_scanner=True))
+            _check(self._info, self._place, answer)
+            self._answer = answer
+        yield values_in(self._answer.records)
+
+    def close(self) -> None:
+        """Let the server forget the cursor; harmless at its end."""
+        if self._answer.has_more_results and not self._channel.closed:
+            ask = ScanKvRequest(scanner_id=self._answer.scanner_id, close_scanner=True)
             # Nobody waits for it: a cursor that cannot be closed expires by itself.
-            closing.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._channel.post(Api.SCAN_KV, ask).add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def _check(info: TableInfo, place: Place, answer: ScanKvResponse) -> None:

@@ -1,0 +1,169 @@
+"""A bounded read, planned: which partitions, which stretches of which buckets, and that in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakeward.client.results import BucketId
+from lakeward.model.table import TableInfo
+from lakeward.query.filters import Filter, columns_of
+from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import LogSplit, Split, StateSplit
+from lakeward.query.views import View, check_view, view_schema
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.client.sync_table import Table
+
+#: A task has its price: no bucket is cut into smaller pieces than this unless that is asked for.
+_SPLIT_OFFSETS_MIN = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a plan reads, in numbers; partitions are None for a table without."""
+
+    name: str
+    partitions: tuple[int, int] | None
+    buckets: int
+    offsets: int
+    columns: tuple[int, int]
+    filters: tuple[str, ...]
+    limit: int | None
+    is_state: bool
+
+    def __str__(self) -> str:
+        parts = []
+        if self.partitions is not None:
+            parts.append(f"{self.partitions[0]:,} of {self.partitions[1]:,} partitions")
+        parts.append(_counted(self.buckets, "bucket"))
+        parts.append("current state" if self.is_state else _counted(self.offsets, "offset"))
+        parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
+        if self.filters:
+            parts.append(f"pushed: {', '.join(self.filters)}")
+        if self.limit is not None:
+            parts.append(f"limit {self.limit:,}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The splits of a read, and what they amount to."""
+
+    splits: tuple[Split, ...]
+    summary: Summary
+
+    def describe(self) -> str:
+        """One line for EXPLAIN."""
+        return str(self.summary)
+
+    def tasks(self, most: int) -> list[list[Split]]:
+        """The splits in at most so many groups of about the same work, for tables of many small buckets."""
+        return spread(self.splits, most)
+
+
+def plan_read(conn: Connection, request: ReadRequest) -> Plan:
+    """Plan a read up to where the table ends now."""
+    table = conn.table(str(request.path))
+    check_view(table.info, request.view)
+    names, of_all = chosen_partitions(table, request)
+    starts = table.offsets("earliest", partitions=names)
+    stops = table.offsets("latest", partitions=names)
+    ranges = {id_: (starts[id_], stops[id_]) for id_ in stops if id_ in starts}
+    is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
+    splits: Sequence[Split]
+    if is_state:
+        splits = [
+            StateSplit(id_.partition, id_.bucket, offsets=stop - start)
+            for id_, (start, stop) in ranges.items()
+            if stop > 0
+        ]
+    else:
+        splits = enough(log_splits(ranges, request), request)
+    summary = Summary(
+        name=request.name,
+        partitions=None if names is None else (len({s.partition for s in splits} & set(names)), of_all),
+        buckets=len({s.id for s in splits}),
+        offsets=sum(s.weight for s in splits),
+        columns=_columns(table.info, request),
+        filters=tuple(str(f) for f in request.filters if _reaches(f, table.info, request)),
+        limit=request.limit,
+        is_state=is_state,
+    )
+    return Plan(tuple(splits), summary)
+
+
+def chosen_partitions(table: Table, request: ReadRequest) -> tuple[list[str] | None, int]:
+    """The partitions that can hold matching rows (None without partitions), and how many there are in all."""
+    if not table.info.descriptor.is_partitioned:
+        return None, 0
+    found = table.partitions()
+    filters = () if request.view is View.BINLOG else request.filters
+    schema = table.info.schema
+    kept = [p.name for p in found if keeps_partition(filters, partition_values(schema, p.spec))]
+    return kept, len(found)
+
+
+def _columns(info: TableInfo, request: ReadRequest) -> tuple[int, int]:
+    whole = len(view_schema(info.schema, request.view).columns)
+    return (whole if request.columns is None else len(request.columns)), whole
+
+
+def _reaches(filter_: Filter, info: TableInfo, request: ReadRequest) -> bool:
+    """Whether a filter makes the read smaller: by partitions, or by batches of a log table."""
+    if request.view is View.BINLOG:
+        return False
+    names = columns_of(filter_)
+    if names and names <= set(info.descriptor.partition_keys):
+        return True
+    return not info.descriptor.has_primary_key and is_pushed(filter_, info.schema)
+
+
+# -- cutting and spreading --------------------------------------------------------------------------------------------
+
+
+def log_splits(ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest) -> list[LogSplit]:
+    """Stretches of logs, large ones cut so that no task has much more to do than others."""
+    total = sum(max(stop - start, 0) for start, stop in ranges.values())
+    asked = request.settings.split_rows
+    target = asked or max(-(-total // max(request.parallelism, 1)), _SPLIT_OFFSETS_MIN)
+    found = []
+    for id_, (start, stop) in ranges.items():
+        if stop <= start:
+            continue
+        pieces = -(-(stop - start) // target)
+        edges = [start + (stop - start) * n // pieces for n in range(pieces + 1)]
+        found += [LogSplit(id_.partition, id_.bucket, edges[n], edges[n + 1]) for n in range(pieces)]
+    return found
+
+
+def enough(splits: list[LogSplit], request: ReadRequest) -> list[LogSplit]:
+    """As many splits as a limit needs, where every offset is a row of the result."""
+    if request.limit is None or request.filters or request.view is View.BINLOG:
+        return splits
+    found: list[LogSplit] = []
+    left = request.limit
+    for split in splits:
+        if left <= 0:
+            break
+        stop = min(split.stop, split.start + left)
+        found.append(LogSplit(split.partition, split.bucket, split.start, stop))
+        left -= stop - split.start
+    return found
+
+
+def spread(splits: Iterable[Split], most: int) -> list[list[Split]]:
+    """Groups of about the same work, at most so many, none empty."""
+    groups: list[tuple[int, list[Split]]] = [(0, []) for _ in range(max(most, 1))]
+    for split in sorted(splits, key=lambda s: s.weight, reverse=True):
+        lightest = min(range(len(groups)), key=lambda n: (groups[n][0], len(groups[n][1])))
+        weight, members = groups[lightest]
+        groups[lightest] = (weight + split.weight, [*members, split])
+    return [members for _, members in groups if members]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

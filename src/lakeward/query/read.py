@@ -1,0 +1,153 @@
+"""A split → Arrow batches, in the types of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from lakeward.errors import ErrorCode
+from lakeward.model.data_types import TypeRoot
+from lakeward.model.schema import Schema
+from lakeward.query.pushdown import to_predicate
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import LogSplit, Split, StateSplit
+from lakeward.query.view_rows import BinlogRows, ChangelogRows, UpsertRows, counted, state_changes
+from lakeward.query.views import View, check_view, view_schema
+from lakeward.records.arrow_types import arrow_schema
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.client.sync_table import Table
+
+_COUNTED_ROWS = 1 << 20
+#: Columns that are quick to read when all that is wanted is how many rows there are.
+_LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.DATE, TypeRoot.BIGINT)
+
+
+def result_schema(schema: Schema, request: ReadRequest) -> pa.Schema:
+    """The Arrow schema of what a request reads of a table with this schema."""
+    return arrow_schema(_shown(schema, request))
+
+
+def _shown(schema: Schema, request: ReadRequest) -> Schema:
+    whole = view_schema(schema, request.view)
+    return whole if request.columns is None else whole.select(request.columns)
+
+
+def read_split(conn: Connection, request: ReadRequest, split: Split) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, in order; at most `request.limit` of them. Close the iterator to stop early."""
+    table = conn.table(str(request.path))
+    check_view(table.info, request.view)
+    reading = _Reading(table, request)
+    rows = reading.state(split) if isinstance(split, StateSplit) else reading.log(split)
+    return _limited(rows, request.limit)
+
+
+class _Reading:
+    """How one request reads the splits of one table."""
+
+    def __init__(self, table: Table, request: ReadRequest) -> None:
+        self._table = table
+        self._request = request
+        self._schema = table.info.schema
+        self._columns = _shown(self._schema, request).names
+
+    def log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
+        match self._request.view:
+            case View.CHANGELOG:
+                rows = ChangelogRows(self._schema, self._columns)
+                return self._changes(split, self._own_columns(), rows)
+            case View.BINLOG:
+                before_too = BinlogRows(self._schema, self._columns, split.start)
+                return self._changes(split, self._schema.names, before_too, lead=before_too.lead)
+            case _ if self._table.info.descriptor.has_primary_key:
+                deletes = self._request.settings.deletes
+                upserts = UpsertRows(self._request.path, self._schema, self._columns, deletes)
+                return self._changes(split, self._own_columns(), upserts)
+            case _:
+                return self._plain(split)
+
+    def state(self, split: StateSplit) -> Iterator[pa.RecordBatch]:
+        view = self._request.view
+        columns = self._schema.names if view is View.BINLOG else self._own_columns()
+        found = self._table.snapshot_batches(
+            columns,
+            partitions=None if split.partition is None else [split.partition],
+            buckets=[split.bucket],
+            as_of=split.as_of,
+        )
+        if view is View.ROWS:
+            return (counted(rows.num_rows) if not self._columns else rows for rows in found)
+        made = (
+            ChangelogRows(self._schema, self._columns)
+            if view is View.CHANGELOG
+            else BinlogRows(self._schema, self._columns, 0)
+        )
+        # The last change that is in the state; none of those that come after it has this offset.
+        offset = max((split.as_of or 0) - 1, 0)
+        return (made.rows(state_changes(rows, offset, split.time_ms)) for rows in found)
+
+    def _plain(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
+        if not self._columns and not self._request.filters:  # only counted: the offsets say it
+            for first in range(split.start, split.stop, _COUNTED_ROWS):
+                yield counted(min(_COUNTED_ROWS, split.stop - first))
+            return
+        for rows in self._fetched(split, split.start, self._own_columns(), metadata=False):
+            yield rows if self._columns else counted(rows.num_rows)
+
+    def _changes(
+        self,
+        split: LogSplit,
+        columns: tuple[str, ...],
+        made: ChangelogRows | BinlogRows | UpsertRows,
+        lead: int = 0,
+    ) -> Iterator[pa.RecordBatch]:
+        for changes in self._fetched(split, max(split.start - lead, 0), columns, metadata=True):
+            rows = made.rows(changes)
+            if rows.num_rows:
+                yield rows
+
+    def _fetched(
+        self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool
+    ) -> Iterator[pa.RecordBatch]:
+        where = None
+        if not self._table.info.descriptor.has_primary_key:  # servers judge no batches of changes
+            where = to_predicate(self._request.filters, self._schema)
+        scan = self._table.scan(
+            columns,
+            start={split.id: start},
+            end={split.id: split.stop},
+            partitions=None if split.partition is None else [split.partition],
+            buckets=[split.bucket],
+            metadata_columns=metadata,
+            where=where,
+        )
+        return scan.batches()
+
+    def _own_columns(self) -> tuple[str, ...]:
+        """The table's columns to read; at least one, since the server sends all when asked for none."""
+        own = tuple(name for name in self._columns if name in self._schema.positions)
+        if own:
+            return own
+        by_root = {column.type.root: column.name for column in reversed(self._schema.columns)}
+        return (next((by_root[root] for root in _LIGHT if root in by_root), self._schema.names[0]),)
+
+
+def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    if limit is not None and limit < 0:
+        raise ErrorCode.INVALID_SCAN_REQUEST.error(f"The limit of a read is {limit}; it cannot be negative.")
+    return batches if limit is None else _cut(batches, limit)
+
+
+def _cut(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    left = limit
+    try:
+        while left > 0 and (batch := next(batches, None)) is not None:
+            yield batch if batch.num_rows <= left else batch.slice(0, left)
+            left -= batch.num_rows
+    finally:
+        close = getattr(batches, "close", None)
+        if close is not None:
+            close()
