@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from lakeward.client.cluster import Cluster
@@ -44,6 +45,7 @@ class ValueScan:
         self._channel = channel
         self._answer = first
         self._number = 0
+        self._coming: asyncio.Future[ScanKvResponse] | None = None
         #: The first change that these values do not hold yet, where the server tells it.
         self.log_offset = first.log_offset
 
@@ -70,18 +72,17 @@ class ValueScan:
                 scanner_id=self._answer.scanner_id, call_seq_id=self._number, batch_size_bytes=_BATCH_BYTES
             )
             # Asked for before these values are handed out: the server gathers the next while they are decoded.
-            coming = self._channel.post(Api.SCAN_KV, ask, timeout_ms=_SCAN_TIMEOUT_MS)
-            try:
-                yield values_in(self._answer.records)
-                answer: ScanKvResponse = await coming
-            finally:
-                coming.cancel()
+            self._coming = self._channel.post(Api.SCAN_KV, ask, timeout_ms=_SCAN_TIMEOUT_MS)
+            yield values_in(self._answer.records)
+            answer = await self._coming
             _check(self._info, self._place, answer)
             self._answer = answer
         yield values_in(self._answer.records)
 
     def close(self) -> None:
         """Let the server forget the cursor; harmless at its end."""
+        if self._coming is not None:
+            self._coming.cancel()
         if self._answer.has_more_results and not self._channel.closed:
             ask = ScanKvRequest(scanner_id=self._answer.scanner_id, close_scanner=True)
             # Nobody waits for it: a cursor that cannot be closed expires by itself.
