@@ -28,6 +28,7 @@ from lakeward.server.coordinator import events
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.service import handlers as coordinator_handlers
 from lakeward.server.housekeeping import Housekeeping
+from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
@@ -90,7 +91,7 @@ class Node:
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
         appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
         kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
-        fetches = Fetches(catalog, self._tablets, self._waiters)
+        fetches = Fetches(catalog, self._tablets, self._waiters, self.coordinator.lake_floor)
         handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
         self._declare_metrics()
@@ -213,7 +214,7 @@ class Node:
 
     def _retain(self) -> Iterator[object]:
         self._tablets.refresh_settings()
-        return self._tablets.retain(self._clock.now_ms())
+        return self._tablets.retain(self._clock.now_ms(), self.coordinator.lake_floor)
 
     def _close_idle(self) -> None:
         idle_s = self.options.get(rows.MAX_IDLE_TIME) / 1000
@@ -252,6 +253,7 @@ class Node:
         stored.read_from(self._tablets.stored_bytes)
         waiting = self._metrics.gauge("lakeward_fetches_waiting", "Fetches that wait for rows.")
         waiting.read_from(lambda: len(self._waiters))
+        LakeMetrics(self.coordinator, self._tablets).declare(self._metrics)
 
     def _count_request(self, api: Api) -> None:
         self._requests.add(1, (("api", api.name),))

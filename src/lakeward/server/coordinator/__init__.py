@@ -15,6 +15,7 @@
     auto_partition     the calendar, pure; time_format: the time in a partition's name
     auto_partitioner   … applied to the catalog
     cluster_config     options in force, changed while running
+    lake/              tiering: whose turn it is, and how far the lake is
     writer_ids         ids for idempotent writers
     producer_offsets   where a producer's writes began
 

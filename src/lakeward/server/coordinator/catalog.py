@@ -6,7 +6,7 @@ after that. The catalog keeps what it is given; whether a change makes sense is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from lakeward.model import json_form
@@ -15,6 +15,7 @@ from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.server.coordinator import events, stored
 from lakeward.server.coordinator.database import DatabaseInfo
+from lakeward.server.coordinator.lake.settings import properties_told
 from lakeward.server.coordinator.partition import PartitionInfo
 from lakeward.server.metadata_store.port import Counter, MetadataStore
 
@@ -42,6 +43,7 @@ class Catalog:
         self._entries: dict[int, _Entry] = {}
         self._partitions: dict[int, PartitionInfo] = {}
         self._listeners: list[Listener] = []
+        self._lake_catalog: Mapping[str, str] = {}
         self._load()
 
     def _load(self) -> None:
@@ -93,7 +95,9 @@ class Catalog:
         """The descriptor of a table as sent to clients."""
         entry = self._entries[table_id]
         if entry.table_json is None:
-            entry.table_json = json_form.dump(json_form.descriptor_to_json(entry.info.descriptor))
+            descriptor = entry.info.descriptor
+            told = replace(descriptor, properties=properties_told(descriptor, self._lake_catalog))
+            entry.table_json = json_form.dump(json_form.descriptor_to_json(told))
         return entry.table_json
 
     def schema(self, table_id: int, schema_id: int) -> Schema | None:
@@ -142,6 +146,12 @@ class Catalog:
     def subscribe(self, listener: Listener) -> None:
         """Hear of every change from now on."""
         self._listeners.append(listener)
+
+    def tell_lake_catalog(self, properties: Mapping[str, str]) -> None:
+        """What clients are told of the lake's catalog, with the properties of each table in it."""
+        self._lake_catalog = properties
+        for entry in self._entries.values():
+            entry.table_json = None
 
     def put_database(self, database: DatabaseInfo) -> None:
         """Create or replace a database."""

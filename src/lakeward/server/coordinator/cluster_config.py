@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,8 @@ from lakeward.options.kinds import LIST, MAP
 from lakeward.options.server import DYNAMIC_KEYS, DYNAMIC_PREFIXES, SERVER_OPTIONS
 from lakeward.options.server_options import ServerOptions
 from lakeward.server.coordinator.alteration import Alteration, AlterOp
+from lakeward.server.coordinator.lake.settings import PREFIX as LAKE_PREFIX
+from lakeward.server.coordinator.lake.settings import check_lake_settings
 from lakeward.server.metadata_store.port import MetadataStore
 
 _HIDDEN = "******"
@@ -35,11 +37,16 @@ class ClusterConfig:
         self._static = started_with
         self._dynamic = store.options()
         self._current = self._merged(self._dynamic)
+        self._listeners: list[Callable[[], None]] = []
 
     @property
     def current(self) -> ServerOptions:
         """The options in force now."""
         return self._current
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Hear of every change from now on."""
+        self._listeners.append(callback)
 
     def describe(self) -> list[DescribedConfig]:
         """Every setting that is not a default, and where it came from."""
@@ -55,12 +62,16 @@ class ClusterConfig:
         if wanted == self._dynamic:
             return
         current = self._merged(wanted)
+        if any(key.startswith(LAKE_PREFIX) for key, _ in wanted.items() ^ self._dynamic.items()):
+            check_lake_settings(current)
         with self._store.change() as change:
             for key in self._dynamic.keys() - wanted.keys():
                 change.delete_option(key)
             for key, value in wanted.items():
                 change.put_option(key, value)
         self._dynamic, self._current = wanted, current
+        for listener in self._listeners:
+            listener()
 
     def _apply(self, alteration: Alteration, wanted: dict[str, str]) -> None:
         key = SERVER_OPTIONS.canonical_key(alteration.key)

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from lakeward.model.bucket import TableBucket
 from lakeward.model.json_form import DatabaseDescriptor
 from lakeward.model.table import TableInfo
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
 from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.server.coordinator.auto_partitioner import AutoPartitioner
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.coordinator.cluster_config import ClusterConfig
 from lakeward.server.coordinator.database_admin import DEFAULT_DATABASE, DatabaseAdmin
 from lakeward.server.coordinator.events import Dropped, Event, PartitionDropped, TableDropped
+from lakeward.server.coordinator.lake.offsets_files import OffsetsFiles
+from lakeward.server.coordinator.lake.settings import catalog_properties, is_lake_table
+from lakeward.server.coordinator.lake.snapshots import LakeSnapshots
+from lakeward.server.coordinator.lake.tiering import LakeTiering
 from lakeward.server.coordinator.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.producer_offsets import ProducerOffsets
 from lakeward.server.coordinator.row_numbers import RowNumbers
 from lakeward.server.coordinator.table_admin import TableAdmin
 from lakeward.server.coordinator.writer_ids import WriterIds
-from lakeward.server.metadata_store.port import MetadataStore
+from lakeward.server.metadata_store.port import Counter, MetadataStore
 
 
 class Coordinator:
@@ -37,6 +44,12 @@ class Coordinator:
         self.writer_ids = WriterIds(store)
         self.producer_offsets = ProducerOffsets(store)
         self.row_numbers = RowNumbers(store)
+        with store.change() as change:
+            self.epoch = change.take(Counter.COORDINATOR_EPOCH)
+        self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, SystemEntropy()))
+        self.tiering = LakeTiering(self.catalog, self.lake_snapshots, clock, self.epoch)
+        self.config.on_change(self._tell_lake_catalog)
+        self._tell_lake_catalog()
         self._timers = [
             _Timer(self.partitioner.tick, options.get(server_options.AUTO_PARTITION_CHECK_INTERVAL)),
             _Timer(self._expire_offsets, options.get(server_options.PRODUCER_OFFSETS_CLEANUP_INTERVAL)),
@@ -62,8 +75,24 @@ class Coordinator:
         own = table_options.REMOTE_DATA_DIR.read(table.descriptor.properties)
         return own or self.config.current.remote_data_dir()
 
+    def lake_floor(self, bucket: TableBucket) -> int | None:
+        """Up to where the lake has a bucket, below which its log may go; None when its table is not tiered."""
+        table = self.catalog.table_by_id(bucket.table_id)
+        if table is None or not is_lake_table(table.descriptor):
+            return None
+        return self.lake_snapshots.tiered_offset(table, bucket)
+
+    def _lake_root(self, table: TableInfo) -> Path:
+        """Where offsets files go: to the remote directory, if it is on this file system."""
+        remote = self.remote_data_dir(table).removeprefix("file://")
+        return self.config.current.data_dir() if "://" in remote else Path(remote)
+
+    def _tell_lake_catalog(self) -> None:
+        self.catalog.tell_lake_catalog(catalog_properties(self.config.current))
+
     def tick(self) -> None:
         """Do what is due; call it every second or so, and once at the start."""
+        self.tiering.tick()
         for timer in self._timers:
             timer.tick(self.clock.monotonic())
 

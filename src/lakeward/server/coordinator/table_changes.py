@@ -35,7 +35,8 @@ def with_altered_properties(
     if table_options.LAKE_ENABLED.read(properties) and not table_options.LAKE_ENABLED.read(table.descriptor.properties):
         if lake_format is None:
             raise _invalid_alter(
-                f"Table {table.path} cannot be tiered: the cluster has no lake, since 'datalake.format' is not set."
+                f"Table {table.path} cannot be tiered: the cluster has no lake, since 'datalake.format' is not set,"
+                " or 'datalake.enabled' is false."
             )
         properties.setdefault(table_options.LAKE_FORMAT.key, lake_format)
     return replace(table.descriptor, properties=properties, custom_properties=custom)

@@ -9,6 +9,7 @@ from lakeward.model.table import TableDescriptor
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
+from lakeward.server.coordinator.lake.settings import takes_lake_tables
 
 KV_FORMAT_VERSION = 2
 
@@ -42,10 +43,10 @@ def with_defaults(descriptor: TableDescriptor, options: ServerOptions) -> TableD
     lake_format = options.get(server_options.DATALAKE_FORMAT)
     if lake_format is not None:
         default(table_options.LAKE_FORMAT.key, lake_format)
-    elif table_options.LAKE_ENABLED.read(properties):
+    if table_options.LAKE_ENABLED.read(properties) and not takes_lake_tables(options):
         raise ErrorCode.INVALID_TABLE.error(
-            f"'{table_options.LAKE_ENABLED.key}' cannot be true: the cluster has no lake,"
-            f" since '{server_options.DATALAKE_FORMAT.key}' is not set."
+            f"'{table_options.LAKE_ENABLED.key}' cannot be true: the cluster has no lake, since"
+            f" '{server_options.DATALAKE_FORMAT.key}' is not set, or '{server_options.DATALAKE_ENABLED.key}' is false."
         )
     if descriptor.has_primary_key:
         if table_options.MERGE_ENGINE.read(properties) is not None:

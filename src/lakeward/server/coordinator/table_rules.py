@@ -10,6 +10,7 @@ from lakeward.model.data_types import NESTED, TypeRoot
 from lakeward.model.schema import SYSTEM_COLUMNS, Schema
 from lakeward.model.table import TableDescriptor
 from lakeward.options import table as table_options
+from lakeward.options.tiering import check_tiering_properties
 from lakeward.server.coordinator.aggregate_rules import check_aggregates
 from lakeward.server.coordinator.merge_rules import check_deletes, check_merge_engine
 from lakeward.server.coordinator.partition_rules import check_partitions
@@ -40,6 +41,7 @@ def check_table(descriptor: TableDescriptor, *, bucket_max: int, lake_format: st
     check_column_names(descriptor.schema)
     _check_statistics(descriptor)
     _check_lake_format(properties, lake_format)
+    check_tiering_properties(descriptor.custom_properties)
 
 
 def check_column_names(schema: Schema) -> None:

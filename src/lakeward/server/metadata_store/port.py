@@ -1,6 +1,6 @@
 """MetadataStore: what the coordinator must never forget.
 
-Databases, tables, every schema a table ever had, partitions, changed cluster options, three counters whose values are
+Databases, tables, every schema a table ever had, partitions, changed cluster options, counters whose values are
 never given twice, and documents: small named texts for the parts that come later.
 """
 
@@ -19,6 +19,7 @@ class Counter(enum.StrEnum):
     TABLE_ID = "table_id"
     PARTITION_ID = "partition_id"
     WRITER_ID = "writer_id"
+    COORDINATOR_EPOCH = "coordinator_epoch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
 from lakeward.protocol.messages.log import (
     FetchLogRequest,
     FetchLogResponse,
@@ -53,7 +55,15 @@ class _Answer(NamedTuple):
 class Fetches:
     """Answers fetches, at once or when rows have come."""
 
-    def __init__(self, catalog: Catalog, tablets: Tablets, waiters: Waiters) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        tablets: Tablets,
+        waiters: Waiters,
+        lake_floor: Callable[[TableBucket], int | None],
+    ) -> None:
+        """`lake_floor` tells up to where the lake has a bucket; None for tables that are not tiered."""
+        self._lake_floor = lake_floor
         self._tablets = tablets
         self._waiters = waiters
         self._selections = Selections(catalog)
@@ -131,6 +141,8 @@ class Fetches:
         table = self._tablets.table(bucket)
         log = self._tablets.log(bucket)
         offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
+        if offset < log.start_offset:
+            self._refuse_expired(table, bucket, offset, log.start_offset)
         read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one)
         selected = self._selections.select(table, asked, read, log.end_offset if read.reaches_end else offset)
         self._note_progress(connection, bucket, selected.next_offset)
@@ -143,6 +155,15 @@ class Fetches:
             filtered_end_offset=selected.filtered_end_offset,
         )
         return response, selected.size
+
+    def _refuse_expired(self, table: TableInfo, bucket: TableBucket, offset: int, start_offset: int) -> None:
+        """Say so if the lake still has what the log has not: an empty answer would have the client wait for ever."""
+        in_lake = self._lake_floor(bucket) or 0
+        if 0 <= offset < in_lake:
+            raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
+                f"Offset {offset} of {bucket} has left the log of {table.path}, which begins at {start_offset}. The"
+                f" lake has it: read the lake's table up to offset {in_lake} and the log from there."
+            )
 
     # -- who is behind
 

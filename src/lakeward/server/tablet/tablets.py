@@ -83,6 +83,10 @@ class Tablets:
         log = self._logs.get(bucket)
         return log if log is not None else self._open(bucket)
 
+    def open_log(self, bucket: TableBucket) -> LogTablet | None:
+        """The log of a bucket if it is open."""
+        return self._logs.get(bucket)
+
     def _open(self, bucket: TableBucket) -> LogTablet:
         table = self.table(bucket)
         directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
@@ -191,8 +195,11 @@ class Tablets:
         for log in self._logs.values():
             log.checkpoint()
 
-    def retain(self, now_ms: int) -> Iterator[int]:
-        """Apply retention bucket by bucket; the caller decides how many at a time."""
+    def retain(self, now_ms: int, lake_floor: Callable[[TableBucket], int | None]) -> Iterator[int]:
+        """Apply retention bucket by bucket; the caller decides how many at a time.
+
+        `lake_floor` tells up to where the lake has a bucket whose rows belong there, None for all others.
+        """
         for bucket in list(self._catalog.all_buckets()):
             log = self._logs.get(bucket)
             if log is None:
@@ -203,7 +210,8 @@ class Tablets:
             kv = self._kvs.get(bucket)
             if kv is None and self.has_primary_key(bucket.table_id):
                 continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
-            yield log.retain(now_ms, None if kv is None else kv.retained_offset)
+            floors = (None if kv is None else kv.retained_offset, lake_floor(bucket))
+            yield log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
 
     def compact(self, now_ms: int, on_loop: Callable[[Callable[[], None]], object]) -> Iterator[object]:
         """Have changelogs compacted whose table wants it and whose time has come."""

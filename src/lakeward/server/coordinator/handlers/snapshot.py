@@ -1,11 +1,10 @@
-"""Handlers for snapshots, leases, remote log and lake: today there are none to be told of."""
+"""Handlers for snapshots, leases and remote log: today there are none to be told of."""
 
 from __future__ import annotations
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
-from lakeward.protocol.messages import lake
 from lakeward.protocol.messages import snapshot as messages
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
@@ -30,7 +29,6 @@ class SnapshotHandlers:
             Api.RELEASE_KV_SNAPSHOT_LEASE: self.release_lease,
             Api.DROP_KV_SNAPSHOT_LEASE: self.drop_lease,
             Api.LIST_REMOTE_LOG_MANIFESTS: self.list_remote_log_manifests,
-            Api.GET_LAKE_SNAPSHOT: self.lake_snapshot,
             Api.GET_FILESYSTEM_SECURITY_TOKEN: self.security_token,
         }
 
@@ -91,13 +89,6 @@ class SnapshotHandlers:
         """LIST_REMOTE_LOG_MANIFESTS."""
         self._check_by_id(request.table_id, request.partition_id)
         return messages.ListRemoteLogManifestsResponse()
-
-    def lake_snapshot(self, request: lake.GetLakeSnapshotRequest, _: Caller) -> lake.GetLakeSnapshotResponse:
-        """GET_LAKE_SNAPSHOT."""
-        table = self._tables.get(path_of(request.table_path))
-        raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
-            f"Lake table snapshot doesn't exist for table: {table.path}, table id: {table.table_id}"
-        )
 
     def security_token(
         self, _: messages.GetFileSystemSecurityTokenRequest, __: Caller

@@ -1,0 +1,65 @@
+"""What the cluster's options say of the lake, and what clients are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableDescriptor
+from lakeward.options import server as server_options
+from lakeward.options import table as table_options
+from lakeward.options.server_options import ServerOptions
+
+PREFIX = "datalake."
+_NOT_OF_A_FORMAT = {server_options.DATALAKE_ENABLED.key, server_options.DATALAKE_FORMAT.key}
+#: What Apache Fluss never tells clients: keys that hold one of these words.
+_SECRET_WORDS = ("password", "secret", "key")
+
+
+def takes_lake_tables(options: ServerOptions) -> bool:
+    """Whether tables may be tiered: as `datalake.enabled` says, else when there is a format."""
+    enabled = options.get(server_options.DATALAKE_ENABLED)
+    has_format = options.get(server_options.DATALAKE_FORMAT) is not None
+    return has_format if enabled is None else has_format and enabled == "true"
+
+
+def catalog_properties(options: ServerOptions) -> dict[str, str]:
+    """The lake catalog's options as properties of a table, `table.datalake.<format>.*`, without secrets."""
+    lake_format = options.get(server_options.DATALAKE_FORMAT)
+    if lake_format is None:
+        return {}
+    prefix = f"{PREFIX}{lake_format}."
+    return {
+        f"{table_options.PREFIX}{key}": value
+        for key, value in sorted(options.texts.items())
+        if key.startswith(prefix) and not any(word in key.lower() for word in _SECRET_WORDS)
+    }
+
+
+def is_lake_table(descriptor: TableDescriptor) -> bool:
+    """Whether a table is tiered into the lake."""
+    return table_options.LAKE_ENABLED.read(descriptor.properties)
+
+
+def properties_told(descriptor: TableDescriptor, catalog: Mapping[str, str]) -> dict[str, str]:
+    """A table's properties as clients see them: those of a lake table name its catalog too."""
+    properties = dict(descriptor.properties)
+    return {**properties, **catalog} if is_lake_table(descriptor) else properties
+
+
+def check_lake_settings(options: ServerOptions) -> None:
+    """Refuse lake options that do not fit together."""
+    lake_format = options.get(server_options.DATALAKE_FORMAT)
+    if lake_format is None:
+        if options.get(server_options.DATALAKE_ENABLED) == "true":
+            raise ErrorCode.CONFIG.error(
+                f"'{server_options.DATALAKE_ENABLED.key}' cannot be true while"
+                f" '{server_options.DATALAKE_FORMAT.key}' is not set."
+            )
+        return
+    own = f"{PREFIX}{lake_format}."
+    for key in options.texts:
+        if key.startswith(PREFIX) and key not in _NOT_OF_A_FORMAT and not key.startswith(own):
+            raise ErrorCode.CONFIG.error(
+                f"'{key}' does not fit the lake format '{lake_format}', whose options begin with '{own}'."
+            )
