@@ -6,15 +6,18 @@ known offset and is thrown away. Rows pass through Python one by one here; that 
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.storage.kv.rocksdb_view import RocksDbView, rocksdb_failures
 from lakeward.storage.kv.slices import Entries, Slices
 from lakeward.storage.kv.snapshots import PendingSnapshot, Snapshot, new_staging
@@ -23,17 +26,25 @@ from lakeward.storage.kv.store import Applied
 if TYPE_CHECKING:
     from rocksdict import Rdict
 
+_log = logging.getLogger(__name__)
 ENGINE = "rocksdb"
 _MEMORY = ("rocksdb.cur-size-all-mem-tables", "rocksdb.block-cache-usage", "rocksdb.estimate-table-readers-mem")
 _BLOOM_BITS = 10
 #: Files that RocksDB never changes once written, so a link is as good as a copy.
 _IMMUTABLE = (".sst", ".blob")
+#: Files that may wait to be merged. Each is as large as a write buffer, and all may hold the same rows.
+_WAITING_FILES = 2
+#: A write buffer is this share of the live rows, within limits: were it as large as they are, every file that waits to
+#: be merged would hold them all once more.
+_BUFFER_SHARE = 2
+_BUFFER_BYTES_MIN = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
 class RocksDbSettings:
     """How much memory a bucket's RocksDB may take."""
 
+    #: The most; a small state has smaller ones.
     write_buffer_bytes: int = 32 << 20
     block_cache_bytes: int = 32 << 20
 
@@ -62,8 +73,11 @@ class RocksDbStore:
         self.live_bytes = 0
         self._sequence = 0
         self._settled = 0
+        #: What batches that were taken back put right and RocksDB, its disk full, did not take yet. Reads go by it.
+        self._owed: dict[bytes, bytes | None] = {}
         shutil.rmtree(directory, ignore_errors=True)
         self._generation = 0
+        self._buffer_bytes = _BUFFER_BYTES_MIN
         self._files = self._next_files()
         self._db = self._open(self._files)
 
@@ -81,8 +95,11 @@ class RocksDbStore:
         table.set_block_cache(library.Cache(self._settings.block_cache_bytes))
         options = library.Options(raw_mode=True)
         options.set_block_based_table_factory(table)
-        options.set_write_buffer_size(self._settings.write_buffer_bytes)
+        options.set_write_buffer_size(self._buffer_bytes)
+        options.set_arena_block_size(_BUFFER_BYTES_MIN // 8)
         options.set_max_write_buffer_number(3)
+        options.set_level_zero_file_num_compaction_trigger(_WAITING_FILES)
+        options.set_level_compaction_dynamic_level_bytes(True)
         options.set_max_background_jobs(2)
         options.set_keep_log_file_num(1)
         options.set_compression_type(library.DBCompressionType.lz4())
@@ -102,6 +119,7 @@ class RocksDbStore:
         wanted = values.for_kernels(optional=True).to_list()
         if len(given) != len(wanted):
             raise ErrorCode.CORRUPT_RECORD.error(f"The batch has {len(given)} keys and {len(wanted)} values.")
+        self._settle()
         before = self._lookup(list(dict.fromkeys(given)))
         current = before.copy()
         old: list[bytes | None] = []
@@ -118,36 +136,58 @@ class RocksDbStore:
 
     def _replace(self, before: Mapping[bytes, bytes | None], after: Mapping[bytes, bytes | None]) -> None:
         """Write what is different, at once."""
+        self._write({key: after[key] for key, old in before.items() if old is not None or after[key] is not None})
+        self._count(before, after)
+
+    def _write(self, values: Mapping[bytes, bytes | None]) -> None:
         batch = self._rocksdict.WriteBatch(raw_mode=True)
-        rows = row_bytes = 0
-        for key, old in before.items():
-            new = after[key]
-            if new is not None:
-                batch.put(key, new)
-                rows += 1
-                row_bytes += len(key) + len(new)
-            elif old is not None:
+        for key, value in values.items():
+            if value is None:
                 batch.delete(key)
-            if old is not None:
-                rows -= 1
-                row_bytes -= len(key) + len(old)
+            else:
+                batch.put(key, value)
         without_log = self._rocksdict.WriteOptions()
         without_log.disable_wal = True
         with rocksdb_failures(self._directory):
             self._db.write(batch, without_log)
-        self.row_count += rows
-        self.live_bytes += row_bytes
+
+    def _count(self, before: Mapping[bytes, bytes | None], after: Mapping[bytes, bytes | None]) -> None:
+        for sign, values in ((-1, before), (1, after)):
+            sizes = [len(key) + len(value) for key, value in values.items() if value is not None]
+            self.row_count += sign * len(sizes)
+            self.live_bytes += sign * sum(sizes)
 
     def undo(self, applied: Applied) -> None:
         """Take a batch back, exactly. The last one first, and only those since the last `maintain`."""
         assert applied.sequence == self._sequence > self._settled, "batches are taken back last first, before maintain"
         before, after = applied.undo
-        self._replace(after, before)
+        self._owed.update(before)
+        self._count(after, before)
         self._sequence -= 1
+        try:
+            self._settle()
+        except LakewardError as wrong:
+            _log.warning("%s A batch that was taken back is remembered until it can be written.", wrong)
+
+    def _settle(self) -> None:
+        if self._owed:
+            self._write(self._owed)
+            self._owed.clear()
 
     def maintain(self) -> None:
-        """The batches so far stay; RocksDB compacts by itself."""
+        """The batches so far stay; RocksDB compacts by itself, in step with the size of the state."""
         self._settled = self._sequence
+        wanted = self._wanted_buffer_bytes()
+        if not self._buffer_bytes // 2 < wanted < self._buffer_bytes * 2:  # it takes a millisecond, so not every time
+            self._buffer_bytes = wanted
+            try:
+                with rocksdb_failures(self._directory):
+                    self._db.set_options({"write_buffer_size": str(wanted)})
+            except LakewardError as wrong:  # a full disk: the batch is in the log already, and larger files do no harm
+                _log.warning("%s The write buffers stay as they are.", wrong)
+
+    def _wanted_buffer_bytes(self) -> int:
+        return max(_BUFFER_BYTES_MIN, min(self.live_bytes // _BUFFER_SHARE, self._settings.write_buffer_bytes))
 
     # -- read
 
@@ -155,18 +195,21 @@ class RocksDbStore:
         """The values of keys; absent ones have a start of -1."""
         given = keys.for_kernels(optional=False).present()
         with rocksdb_failures(self._directory):
-            return Slices.of(cast("list[bytes | None]", self._db.get(cast("Any", given))))
+            found = cast("list[bytes | None]", self._db.get(cast("Any", given)))
+        if self._owed:
+            found = [self._owed.get(key, value) for key, value in zip(given, found, strict=True)]
+        return Slices.of(found)
 
     def scan(self, limit: int) -> Entries:
         """The first rows in key order."""
         with rocksdb_failures(self._directory):
-            return Entries.of(cast("Iterator[tuple[bytes, bytes]]", islice(self._db.items(), limit)))
+            return Entries.of(islice(self._rows(), limit))
 
     def scan_prefix(self, prefix: bytes) -> Entries:
         """All rows whose key begins so, in key order."""
         found: list[tuple[bytes, bytes]] = []
         with rocksdb_failures(self._directory):
-            for key, value in cast("Iterator[tuple[bytes, bytes]]", self._db.items(from_key=prefix)):
+            for key, value in self._rows(prefix):
                 if not key.startswith(prefix):
                     break
                 found.append((key, value))
@@ -176,12 +219,23 @@ class RocksDbStore:
         """The state as it is now, to be read while writes go on."""
         # An iterator keeps to the state it began with. The library's Snapshot does not: its iterators see later writes.
         with rocksdb_failures(self._directory):
-            return RocksDbView(cast("Iterator[tuple[bytes, bytes]]", self._db.items()), self.row_count, self._directory)
+            return RocksDbView(self._rows(), self.row_count, self._directory)
+
+    def _rows(self, first: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        rows = cast("Iterator[tuple[bytes, bytes]]", self._db.items(from_key=first) if first else self._db.items())
+        return _overlaid(rows, sorted((k, v) for k, v in self._owed.items() if k >= first)) if self._owed else rows
+
+    def ordering(self) -> None:
+        """Nothing: RocksDB keeps keys in order."""
+
+    def growth(self) -> None:
+        """Nothing: RocksDB grows by itself."""
 
     # -- snapshots
 
     def snapshot(self, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
         """The state as it is now: buffers are flushed and files linked at once, the rest may happen on any thread."""
+        self._settle()
         directory.mkdir(parents=True, exist_ok=True)
         staging = new_staging(directory)
         pending = PendingSnapshot(
@@ -216,6 +270,7 @@ class RocksDbStore:
         self._db.close()
         shutil.rmtree(self._files, ignore_errors=True)
         self._db, self._files = restored, files
+        self._owed.clear()
         self.row_count, self.live_bytes = snapshot.row_count, snapshot.live_bytes
         self._settled = self._sequence
 
@@ -223,6 +278,17 @@ class RocksDbStore:
         """Close RocksDB and remove its working directory."""
         self._db.close()
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _overlaid(
+    rows: Iterator[tuple[bytes, bytes]], owed: Sequence[tuple[bytes, bytes | None]]
+) -> Iterator[tuple[bytes, bytes]]:
+    """Rows in key order, some of them replaced or left out."""
+    last = None
+    for key, value in merge(owed, rows, key=itemgetter(0)):  # of equal keys, the first one's comes first
+        if key != last and value is not None:
+            yield key, value
+        last = key
 
 
 def _is_filled(_staging: Path) -> None:
