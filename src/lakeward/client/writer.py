@@ -54,7 +54,7 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
         _check_writable(info)
         self._router = router
         self._batching = Batching(batch_bytes or cluster.settings.batch_bytes, batch_rows)
-        self._builder = _builder_for(info)
+        self._builder = builder_for(info)
         super().__init__(cluster, ids, info, partitions, LogDelivery(info), self._batching, linger_ms)
 
     def result(self) -> AppendResult:
@@ -111,7 +111,8 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
         work.add_done_callback(lambda done: finish_encoding(sender, target, batch, done))
 
 
-def _builder_for(info: TableInfo) -> LogBatchBuilder:
+def builder_for(info: TableInfo) -> LogBatchBuilder:
+    """What encodes the rows of a log table, as its properties say."""
     from lakeward.records.log_batch_builder import LogBatchBuilder
     from lakeward.records.statistics import STATISTICS_TYPES
 

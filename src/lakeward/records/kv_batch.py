@@ -117,5 +117,12 @@ def seal_kv_batch(batch: bytearray, writer_id: int, batch_sequence: int) -> None
     _CRC.pack_into(batch, _CRC_AT, checksum(memoryview(batch)[_CHECKED_AT:]))
 
 
+def kv_crc_is_right(batch: bytes | bytearray | memoryview) -> bool:
+    """Whether the bytes are those of a whole batch as it was sealed."""
+    if len(batch) < KV_HEADER_BYTES or _HEADER.unpack_from(batch)[0] + KV_OVERHEAD_BYTES != len(batch):
+        return False
+    return int(checksum(memoryview(batch)[_CHECKED_AT:])) == _CRC.unpack_from(batch, _CRC_AT)[0]
+
+
 def _damaged(what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"The kv batch is damaged: {what}.")

@@ -13,6 +13,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch_header import (
     CRC_AT,
     HEADER_BYTES,
+    LAYOUTS,
     MAGIC_AT,
     OVERHEAD_BYTES,
     TIMESTAMP_AT,
@@ -26,6 +27,8 @@ Buffer = bytes | bytearray | memoryview
 _I64 = struct.Struct("<q")
 _LENGTH = struct.Struct("<i")
 _CRC = struct.Struct("<I")
+_WRITER = struct.Struct("<qi")
+_WRITER_AT = tuple(layout.offset("writer_id") for layout in LAYOUTS)
 
 
 class BatchSpan(NamedTuple):
@@ -95,6 +98,12 @@ def seal(batch: bytearray) -> None:
     _LENGTH.pack_into(batch, 8, len(batch) - OVERHEAD_BYTES)
     at = CRC_AT[batch[MAGIC_AT]]
     _CRC.pack_into(batch, at, checksum(memoryview(batch)[at + 4 :]))
+
+
+def reseal(batch: bytearray, writer_id: int, batch_sequence: int) -> None:
+    """Write who sends a finished batch into it, and the CRC that belongs to that."""
+    _WRITER.pack_into(batch, _WRITER_AT[batch[MAGIC_AT]], writer_id, batch_sequence)
+    seal(batch)
 
 
 def _damaged(what: str) -> LakewardError:

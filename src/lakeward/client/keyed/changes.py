@@ -28,6 +28,8 @@ KEY_BYTES_MAX = 65_535
 #: Length and length of the key, before each record.
 _RECORD_OVERHEAD_BYTES = 6
 _NOWHERE = np.zeros(0, np.uint8)
+#: What is encoded in one go: large enough for compiled loops, small enough to send the first while encoding the next.
+_ENCODE_ROWS, _ENCODE_BYTES = 1 << 16, 4 << 20
 
 
 class Piece(NamedTuple):
@@ -60,6 +62,19 @@ class ChangeEncoder:
         """Keys, with all columns of the primary key."""
         return list(self._spread(key_rows, self._keys.encode(key_rows), None))
 
+    def mixed(
+        self, key_rows: pa.RecordBatch, is_put: NDArray[np.bool_], puts: pa.RecordBatch
+    ) -> list[tuple[Destination, Piece]]:
+        """Rows to put and keys to delete in one order: the keys of all, which are put, and the rows of those."""
+        keys = self._keys.encode(key_rows)
+        self._check_sizes(keys)
+        rows = Packed(*encode_rows(columns_of_arrow(puts, self._info.schema), self._types, self._form))
+        sizes = np.zeros(len(is_put), np.int64)
+        sizes[is_put] = rows.sizes
+        bounds = np.zeros(len(is_put) + 1, np.int64)
+        np.cumsum(sizes, out=bounds[1:])
+        return list(self._spread(key_rows, keys, Packed(rows.data, bounds)))
+
     def _check_sizes(self, keys: Packed) -> None:
         sizes = keys.sizes
         if len(sizes) and sizes.max() > KEY_BYTES_MAX:
@@ -78,6 +93,13 @@ class ChangeEncoder:
             sizes += encoded.sizes
         for to, which in spread(rows, self._keys, buckets, self._bucketing):
             yield to, Piece(keys, encoded, which, int(sizes[which].sum()))
+
+
+def slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The batch in pieces that are worth encoding at once."""
+    step = min(_ENCODE_ROWS, max(1, batch.num_rows * _ENCODE_BYTES // max(batch.nbytes, 1)))
+    for at in range(0, batch.num_rows, step):
+        yield batch if step >= batch.num_rows else batch.slice(at, step)
 
 
 def spread(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.cluster import Cluster
 from lakeward.client.delivery import KvDelivery
 from lakeward.client.keyed.change_batching import ChangeBatching
-from lakeward.client.keyed.changes import ChangeEncoder, EncodedChanges, Piece
+from lakeward.client.keyed.changes import ChangeEncoder, EncodedChanges, Piece, slices
 from lakeward.client.keyed.conventions import Bucketing
 from lakeward.client.keyed.table_keys import TableKeys
 from lakeward.client.keyed.written_columns import WrittenColumns
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 #: Below this size a thread costs more than it saves.
 _ENCODE_HERE_BYTES = 32 * 1024
-#: What is encoded in one go: large enough for compiled loops, small enough to send the first while encoding the next.
-_ENCODE_ROWS, _ENCODE_BYTES = 1 << 16, 4 << 20
 
 
 class AsyncUpserter(Pipeline["list[Piece]"]):
@@ -109,7 +107,7 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
 
     async def _take_all(self, batch: pa.RecordBatch, encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed]) -> None:
         sender = await self._sender()
-        for rows in _slices(batch):
+        for rows in slices(batch):
             await sender.settled(self._cluster.settings.buffer_bytes)
             await self._take(sender, rows, encode)
 
@@ -141,10 +139,3 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._cluster.workers, EncodedChanges, self.info.schema_id, rows)
         work.add_done_callback(lambda done: finish_encoding(sender, target, batch, done))
-
-
-def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The batch in pieces that are worth encoding at once."""
-    step = min(_ENCODE_ROWS, max(1, batch.num_rows * _ENCODE_BYTES // max(batch.nbytes, 1)))
-    for at in range(0, batch.num_rows, step):
-        yield batch if step >= batch.num_rows else batch.slice(at, step)

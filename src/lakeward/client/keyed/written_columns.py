@@ -49,6 +49,11 @@ class WrittenColumns:
         """Positions of the written columns in the table; none when whole rows are written."""
         return () if self._whole_rows else tuple(self._info.schema.positions[n] for n in self.names)
 
+    @property
+    def arrow(self) -> pa.Schema:
+        """What `batches` makes: all columns of the table."""
+        return self._all
+
     def check_delete(self) -> None:
         """Refuse deletes that would leave the row: a delete clears written columns, and that one cannot be written."""
         kept = self._info.schema.auto_increment

@@ -1,0 +1,223 @@
+"""Directory: where staged writes keep their files. A local directory, or one of pyarrow.fs.
+
+`create_once` is what exactly-once rests on: of two who create the same name one wins, and readers see all of a file or
+none of it.
+
+    local, NFS      holds: a hard link to a finished, synced file
+    hdfs            holds: a rename, which HDFS refuses when the name is taken
+    object stores   a name that exists is left alone, but two who create it in the same moment may both believe that
+                    they won: pyarrow.fs has no conditional put. It takes two live drivers of one query, which Spark's
+                    own checkpoint does not survive either.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.entropy import SystemEntropy
+
+#: Hadoop's names of file systems that pyarrow calls otherwise.
+_HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "gcs": "gs"}
+_RENAME_REFUSES = {"hdfs", "viewfs"}
+
+
+class Found(NamedTuple):
+    """A file in a directory."""
+
+    name: str
+    modified_ms: int
+
+
+class Directory(Protocol):
+    """Files by name; a name may hold slashes."""
+
+    uri: str
+
+    def create_once(self, name: str, pieces: Iterable[bytes | memoryview]) -> bool:
+        """Write a file that must not exist; False when somebody was first. It survives a crash of the machine."""
+        ...
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a file, whatever was there before."""
+        ...
+
+    def open_new(self, name: str) -> Any:
+        """A stream into a new file; to be closed by `close_durably`."""
+        ...
+
+    def close_durably(self, stream: Any) -> None:
+        """Close a stream so that the file survives a crash of the machine."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """All of a file; None when it is not there."""
+        ...
+
+    def read_at(self, name: str, position: int, size: int) -> bytearray:
+        """A stretch of a file."""
+        ...
+
+    def files(self, below: str = "") -> list[Found]:
+        """The files directly in a sub-directory; none when it is not there."""
+        ...
+
+    def subdirectories(self, below: str) -> list[str]:
+        """The names of the directories directly in a sub-directory."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a file, if it is there."""
+        ...
+
+    def delete_tree(self, name: str) -> None:
+        """Delete a sub-directory with all that is in it, if it is there."""
+        ...
+
+
+def directory_at(place: str | os.PathLike[str]) -> Directory:
+    """The directory of a path, or of a URI as Hadoop or pyarrow write it."""
+    text = os.fspath(place)
+    parts = urlsplit(text)
+    if len(parts.scheme) < 2:  # none, or the letter of a drive
+        return LocalDirectory(Path(text))
+    if parts.scheme == "file":
+        return LocalDirectory(Path(unquote(parts.path)))
+    from lakeward.client.staged.remote_directory import RemoteDirectory
+
+    scheme = _HADOOP_SCHEMES.get(parts.scheme, parts.scheme)
+    return RemoteDirectory(scheme + text[len(parts.scheme) :], rename_refuses=scheme in _RENAME_REFUSES)
+
+
+class LocalDirectory:
+    """A directory of this machine, or one that is mounted on it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        self.uri = str(self._path)
+
+    def create_once(self, name: str, pieces: Iterable[bytes | memoryview]) -> bool:
+        """Write aside, sync, then link: a link fails when the name is taken, a rename would not."""
+        path = self._path / name
+        with _explained(f"write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
+            try:
+                with aside.open("xb") as file:
+                    file.writelines(pieces)
+                    self._sync(file)
+                try:
+                    os.link(aside, path)
+                except FileExistsError:
+                    return False
+            finally:
+                aside.unlink(missing_ok=True)
+            _sync_directory(path.parent)
+        return True
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write aside, then rename."""
+        path = self._path / name
+        with _explained(f"write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
+            aside.write_bytes(data)
+            aside.replace(path)
+
+    def open_new(self, name: str) -> BinaryIO:
+        """A new file."""
+        path = self._path / name
+        with _explained(f"write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return path.open("xb")
+
+    def close_durably(self, stream: BinaryIO) -> None:
+        """Sync file and directory."""
+        with _explained(f"write {stream.name}"):
+            self._sync(stream)
+            stream.close()
+            _sync_directory(Path(stream.name).parent)
+
+    def _sync(self, file: BinaryIO) -> None:
+        file.flush()
+        os.fsync(file.fileno())
+
+    def read(self, name: str) -> bytes | None:
+        """All of a file."""
+        path = self._path / name
+        with _explained(f"read {path}"):
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                return None
+
+    def read_at(self, name: str, position: int, size: int) -> bytearray:
+        """A stretch of a file."""
+        path = self._path / name
+        data = bytearray(size)
+        with _explained(f"read {path}"), path.open("rb", buffering=0) as file:
+            file.seek(position)
+            if file.readinto(data) != size:
+                raise cut_off(str(path), position, size)
+        return data
+
+    def files(self, below: str = "") -> list[Found]:
+        """The files, without those that are being written."""
+        with _explained(f"list {self._path / below}"):
+            try:
+                entries = list(os.scandir(self._path / below))
+            except FileNotFoundError:
+                return []
+            return [
+                Found(e.name, e.stat().st_mtime_ns // 1_000_000)
+                for e in entries
+                if e.is_file() and not e.name.startswith(".")
+            ]
+
+    def subdirectories(self, below: str) -> list[str]:
+        """The directories."""
+        with _explained(f"list {self._path / below}"):
+            try:
+                return [e.name for e in os.scandir(self._path / below) if e.is_dir()]
+            except FileNotFoundError:
+                return []
+
+    def delete(self, name: str) -> None:
+        """Unlink."""
+        with _explained(f"delete {self._path / name}"):
+            (self._path / name).unlink(missing_ok=True)
+
+    def delete_tree(self, name: str) -> None:
+        """Remove recursively."""
+        import shutil
+
+        shutil.rmtree(self._path / name, ignore_errors=True)  # who still writes there was given up
+
+
+def _sync_directory(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def cut_off(name: str, position: int, size: int) -> LakewardError:
+    """The error of a file that is shorter than what points into it."""
+    return ErrorCode.CORRUPT_RECORD.error(f"{name} ends before byte {position + size}; was it cut off?")
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as wrong:
+        raise ErrorCode.STORAGE.error(
+            f"Cannot {what}: {wrong.strerror or wrong}. The staging directory must be one that the driver and all "
+            "tasks can reach."
+        ) from wrong

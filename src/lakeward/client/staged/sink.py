@@ -1,0 +1,156 @@
+"""StagedSink: commits the parts of a batch id, once, however often it is asked. Runs on the driver.
+
+    nothing → manifest → appended → done
+
+Whoever finds a manifest carries it out, whatever parts come with the repetition: the rows are the same, their division
+and order may not be. What the log holds of it already is read from the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lakeward.client.staged.appender import Appender, WriterForgottenError
+from lakeward.client.staged.directory import directory_at
+from lakeward.client.staged.ledger import Contents, Done, Ledger
+from lakeward.client.staged.manifest import Manifest
+from lakeward.client.staged.part import Part
+from lakeward.client.staged.planning import plan_parts
+from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.sync import Connection
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.table import TablePath
+from lakeward.runtime.clock import Clock, SystemClock
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What a batch id has put into the table, now or (`already_done`) before."""
+
+    rows: int
+    bytes: int
+    already_done: bool
+
+
+class StagedSink:
+    """Commits to one table.
+
+    `directory` is a path or URI that belongs to one query and outlives it, such as one below its checkpoint; several
+    tables may share it. Batch ids grow; one that was committed is never appended again. `tell` hears the name of each
+    step before the next begins: planned, manifest, append (before each batch), appended, done, cleaned.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        path: str | TablePath,
+        directory: str,
+        *,
+        columns: Iterable[str] | None = None,
+        clock: Clock | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self._access = TableAccess(conn, path)
+        self._columns = columns  # said by the parts as well, which is what counts
+        self._clock = clock or SystemClock()
+        self._tell = tell or _tell_nobody
+        self._directory = directory_at(directory)
+        self._appender = Appender(self._access, self._clock, self._tell)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return Ledger(self._directory, self._access.directory_name, self._clock)
+
+    def commit(self, batch_id: int, parts: Sequence[bytes]) -> CommitResult:
+        """Append the rows of a batch, unless they are there; returns when all are acknowledged."""
+        staged = [Part.of_bytes(p) for p in parts]
+        staged = [p for p in staged if p.entries]
+        ledger, contents = self._ledger, self._ledger.contents()
+        if batch_id <= contents.done_id:
+            return self._already_done(ledger, batch_id, staged)
+        self._finish_earlier(ledger, contents, batch_id)
+        if batch_id in contents.manifests:
+            done = self._carry_out(ledger, ledger.manifest(batch_id, contents.manifests[batch_id]), untouched=False)
+        elif not staged:
+            return CommitResult(0, 0, already_done=False)
+        else:
+            manifest = self._manifest(ledger, batch_id, staged)
+            if manifest is None:
+                return self._already_done(ledger, batch_id, staged)
+            mine, written = manifest
+            done = self._carry_out(ledger, written, untouched=mine)
+        ledger.drop_files(p.file for p in staged if p.file is not None)
+        return CommitResult(done.rows, done.size_bytes, already_done=False)
+
+    def abort(self, parts: Sequence[bytes]) -> None:
+        """Delete parts that will not be committed; those of a commit that has begun are kept for its repetition."""
+        staged = [Part.of_bytes(p) for p in parts]
+        ledger = self._ledger
+        ledger.drop_files((p.file for p in staged if p.file is not None), but=ledger.pending_files())
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _already_done(self, ledger: Ledger, batch_id: int, staged: Sequence[Part]) -> CommitResult:
+        ledger.drop_files(p.file for p in staged if p.file is not None)
+        done = ledger.done(batch_id)
+        rows, size = (sum(p.rows for p in staged), 0) if done is None else (done.rows, done.size_bytes)
+        return CommitResult(rows, size, already_done=True)
+
+    def _finish_earlier(self, ledger: Ledger, contents: Contents, batch_id: int) -> None:
+        """A batch that was begun and not finished comes before any other."""
+        for pending in contents.pending:
+            if pending > batch_id:
+                raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
+                    f"Batch {batch_id} of {self._access.path} comes after batch {pending} was begun; "
+                    f"does another query use {self._directory.uri} too?"
+                )
+            if pending < batch_id:
+                self._carry_out(ledger, ledger.manifest(pending, contents.manifests[pending]), untouched=False)
+
+    def _manifest(self, ledger: Ledger, batch_id: int, staged: Sequence[Part]) -> tuple[bool, Manifest] | None:
+        """The manifest of a batch, and whether it is new; None when the batch was done in the meantime."""
+        plan = plan_parts(staged, self._access.info, batch_id)
+        contents = ledger.contents()
+        before = ledger.done(contents.done_id) if contents.done_id >= 0 else None
+        chain = None if before is None else before.chain
+        manifest = self._access.run(self._appender.manifest_of(batch_id, plan, chain))
+        self._tell("planned")
+        mine = ledger.create(manifest)
+        contents = ledger.contents()
+        if contents.done_id >= batch_id:
+            # Somebody has committed this batch and deleted its manifest while this one slept.
+            if mine:
+                ledger.withdraw(manifest)
+            return None
+        if not mine:
+            manifest = ledger.manifest(batch_id, contents.manifests[batch_id])
+        self._tell("manifest")
+        return mine, manifest
+
+    def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool) -> Done:
+        while True:
+            try:
+                self._access.run(self._appender.append(manifest, untouched=untouched))
+                break
+            except WriterForgottenError as wrong:
+                revised = self._access.run(self._appender.renamed(manifest, wrong.forgotten))
+                mine = ledger.create(revised)
+                manifest = revised if mine else ledger.manifest(revised.batch_id, revised.revision)
+                untouched = False
+            except LakewardError:
+                if ledger.contents().done_id >= manifest.batch_id:
+                    break  # somebody else was quicker, and has deleted the parts already
+                raise
+        self._tell("appended")
+        done = Done.of(manifest, self._clock.now_ms())
+        ledger.mark_done(done)
+        self._tell("done")
+        ledger.drop_files(manifest.files)
+        ledger.clean(manifest.batch_id)
+        self._tell("cleaned")
+        return done
+
+
+def _tell_nobody(step: str) -> None:
+    """No one listens."""

@@ -1,0 +1,163 @@
+"""StagedWriter: rows in, one part out. Runs in a task; nothing of it is visible before the part is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from lakeward.client.batching import Destination
+from lakeward.client.staged.directory import directory_at
+from lakeward.client.staged.ordered_work import OrderedWork
+from lakeward.client.staged.part import Entry, Part
+from lakeward.client.staged.stages import Finished, Routed, stage_for
+from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.sync import Connection
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TablePath
+from lakeward.runtime.entropy import SystemEntropy
+
+#: Below this size a thread costs more than it saves.
+_HERE_BYTES = 32 * 1024
+_ROUTES_PENDING_MAX, _BATCHES_PENDING_MAX = 2, 4
+
+
+class StagedWriter:
+    """Encodes the rows of one task for one table.
+
+    `staging` is a directory, by path or URI, that the committing driver can reach too: the one it commits with. Without
+    it everything travels with the part. `batch_id`, if it is known, lets leftovers of lost tasks be found at once.
+    `change_type_column` names a column whose values are +I, +U, -U, -D or insert, update_after, update_before, delete.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        path: str | TablePath,
+        *,
+        staging: str | None,
+        columns: Iterable[str] | None = None,
+        change_type_column: str | None = None,
+        inline_bytes: int = 1 << 20,
+        batch_id: int | None = None,
+    ) -> None:
+        self._access = TableAccess(conn, path)
+        self._stage = stage_for(self._access, columns, change_type_column)
+        self._buffer_bytes = self._access.cluster.settings.buffer_bytes
+        self._routing: OrderedWork[Routed[Any]] = OrderedWork(self._access.workers, _ROUTES_PENDING_MAX)
+        self._finishing: OrderedWork[tuple[Destination, Finished]] = OrderedWork(
+            self._access.workers, _BATCHES_PENDING_MAX
+        )
+        self._directory = None if staging is None else directory_at(staging)
+        owner = "any" if batch_id is None else str(batch_id)
+        self._file = f"{self._access.directory_name}/parts/{owner}/{SystemEntropy().uuid().hex}"
+        self._inline_bytes = inline_bytes
+        self._entries: list[Entry] = []
+        self._held: list[memoryview | bytearray] = []
+        self._stream: Any = None
+        self._size = 0
+        self._gathered_bytes = 0
+        self._ended = False
+
+    @property
+    def rows(self) -> int:
+        """Rows that are finished so far."""
+        return sum(e.rows for e in self._entries)
+
+    def write(self, data: Any) -> None:
+        """Take rows, in any form that Table.append takes."""
+        self._must_go_on()
+        try:
+            for piece in self._stage.pieces(data):
+                here = self._stage_bytes(piece) < _HERE_BYTES
+                for routed in self._routing.put(partial(self._stage.route, piece), here=here):
+                    self._gather(routed)
+        except BaseException:
+            self.abort()
+            raise
+
+    def finish(self) -> bytes:
+        """What the driver commits."""
+        self._must_go_on()
+        try:
+            for routed in self._routing.drain():
+                self._gather(routed)
+            self._close_all()
+            for to, finished in self._finishing.drain():
+                self._keep(to, finished)
+            return self._part().to_bytes()
+        except BaseException:
+            self.abort()
+            raise
+
+    def abort(self) -> None:
+        """Give up, and delete what was written; harmless when done before."""
+        self._routing.drop()
+        self._finishing.drop()
+        self._held.clear()
+        self._ended = True
+        if self._stream is not None and self._directory is not None:
+            self._stream.close()
+            self._stream = None
+            self._directory.delete(self._file)
+
+    # -- on the way ---------------------------------------------------------------------------------------------------
+
+    def _must_go_on(self) -> None:
+        if self._ended:
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The staged writer of {self._access.path} has ended.")
+
+    def _stage_bytes(self, piece: Any) -> int:
+        return self._stage.raw_bytes(piece)
+
+    def _gather(self, routed: Routed[Any]) -> None:
+        for to, rows in routed:
+            self._gathered_bytes += self._stage.raw_bytes(rows)
+            for full in self._stage.gather(to, rows):
+                self._finish(to, full)
+        if self._gathered_bytes > self._buffer_bytes:  # many partitions: small batches are better than no memory
+            self._close_all()
+
+    def _close_all(self) -> None:
+        for to in self._stage.waiting():
+            self._finish(to, self._stage.close(to))
+        self._gathered_bytes = 0
+
+    def _finish(self, to: Destination, batch: Any) -> None:
+        size = self._stage.raw_bytes(batch)
+        self._gathered_bytes -= size
+        for where, finished in self._finishing.put(partial(self._finished, to, batch), here=size < _HERE_BYTES):
+            self._keep(where, finished)
+
+    def _finished(self, to: Destination, batch: Any) -> tuple[Destination, Finished]:
+        return to, self._stage.finish(batch)
+
+    def _keep(self, to: Destination, finished: Finished) -> None:
+        self._entries.append(Entry(to.partition, to.bucket, self._size, len(finished.data), finished.rows))
+        self._size += len(finished.data)
+        if self._stream is not None:
+            self._stream.write(finished.data)
+            return
+        self._held.append(finished.data)
+        if self._directory is not None and self._size > self._inline_bytes:
+            self._stream = self._directory.open_new(self._file)
+            for data in self._held:
+                self._stream.write(data)
+            self._held.clear()
+
+    def _part(self) -> Part:
+        file = None
+        if self._stream is not None and self._directory is not None:
+            stream, self._stream = self._stream, None
+            self._directory.close_durably(stream)
+            file = f"{self._directory.uri}/{self._file}"
+        self._ended = True
+        info = self._access.info
+        return Part(
+            str(info.path),
+            info.table_id,
+            self._stage.target_columns,
+            tuple(self._entries),
+            file,
+            b"".join(self._held),
+        )
