@@ -74,8 +74,11 @@ class LakeTable(Protocol):
         """What the task of each place needs to open a writer, without asking a catalog."""
         ...
 
-    def commit(self, written: Sequence[bytes], round_: RoundProperties) -> LakeSnapshot:
-        """Make a round visible, at once and whole."""
+    def commit(self, written: Sequence[bytes], round_: RoundProperties, after: int | None) -> LakeSnapshot:
+        """Make a round visible, at once and whole, if the tiering snapshot `after` is still the newest one.
+
+        Otherwise LakeConflictError, and nothing has changed.
+        """
         ...
 
     def discard(self, written: Sequence[bytes]) -> None:

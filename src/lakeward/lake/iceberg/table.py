@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
-from pyiceberg.table import Table, Transaction
+from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
-from pyiceberg.table.update.snapshot import _FastAppendFiles
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
-from lakeward.lake.iceberg.row_delta import RowDelta
+from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, history
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import (
     RoundProperties,
@@ -37,17 +36,10 @@ class IcebergTable:
     def latest(self) -> LakeSnapshot | None:
         """The newest snapshot of a tiering service; another writer's append is looked through."""
         self._table.refresh()
-        for snapshot in self._history():
+        for snapshot in history(self._table.metadata, self._table.metadata.current_snapshot_id):
             if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
                 return _described(snapshot)
         return None
-
-    def _history(self) -> Iterator[Snapshot]:
-        snapshot = self._table.current_snapshot()
-        while snapshot is not None:
-            yield snapshot
-            parent = snapshot.parent_snapshot_id
-            snapshot = None if parent is None else self._table.snapshot_by_id(parent)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -77,36 +69,24 @@ class IcebergTable:
             found[place_of(spec, self._table.schema(), info, values)] = files
         return found
 
-    def commit(self, written: Sequence[bytes], round_: RoundProperties) -> LakeSnapshot:
+    def commit(self, written: Sequence[bytes], round_: RoundProperties, after: int | None) -> LakeSnapshot:
         """One snapshot with all files of a round."""
         info = self._written_info()
+        known = self.latest()
+        if (None if known is None else known.snapshot_id) != after:
+            raise LakeConflictError(f"Another tiering round of {info.path} was committed to the lake first.")
         spec_id = self._table.metadata.default_spec_id
-        parts = [WrittenFiles.of_bytes(part, spec_id) for part in written]
         try:
             with self._table.transaction() as change:
-                append = self._producer(change, parts, round_.to_properties())
-                for part in parts:
-                    for file in part.data:
-                        append.append_data_file(file)
-                append.commit()
+                round_snapshot = RoundSnapshot(change, self._table.io, round_.to_properties())
+                for part in (WrittenFiles.of_bytes(data, spec_id) for data in written):
+                    _add(round_snapshot, part)
+                round_snapshot.commit()
         except (CommitFailedException, ValidationException) as wrong:
             raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
-        snapshot = self._table.snapshot_by_id(append.snapshot_id)
+        snapshot = self._table.snapshot_by_id(round_snapshot.snapshot_id)
         assert snapshot is not None
         return _described(snapshot)
-
-    def _producer(
-        self, change: Transaction, parts: Sequence[WrittenFiles], properties: dict[str, str]
-    ) -> _FastAppendFiles:
-        """Rows are only added, or old ones are deleted as well."""
-        if not any(part.deletes for part in parts):
-            return change.update_snapshot(snapshot_properties=properties).fast_append()
-        delta = RowDelta(change, self._table.io, properties)
-        for part in parts:
-            delta.requires(set(part.referenced))
-            for file in part.deletes:
-                delta.add_delete_file(file)
-        return delta
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -118,6 +98,14 @@ class IcebergTable:
     def _written_info(self) -> TableInfo:
         assert self._info is not None, "a table that is written comes from `ensure`"
         return self._info
+
+
+def _add(round_snapshot: RoundSnapshot, part: WrittenFiles) -> None:
+    for file in part.data:
+        round_snapshot.append_data_file(file)
+    for file in part.deletes:
+        round_snapshot.add_delete_file(file)
+    round_snapshot.requires(part.referenced)
 
 
 def _described(snapshot: Snapshot) -> LakeSnapshot:

@@ -1,0 +1,83 @@
+"""One split read and written. All it needs travels with it; nothing is visible until the driver commits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from lakeward.client.sync import Connection
+from lakeward.errors import ErrorCode
+from lakeward.lake.formats import lake_format
+from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.system_columns import TIMESTAMP
+from lakeward.model.bucket import TableBucket
+from lakeward.model.partition import SEPARATOR
+from lakeward.model.table import TablePath
+from lakeward.runtime.clock import Clock
+from lakeward.tiering.split_reader import read_log, read_state
+from lakeward.tiering.splits import LogSplit, Split
+
+_MICROS_PER_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TieringTask:
+    """What a task is told. `client` holds the client's settings, secrets among them: never print it."""
+
+    bootstrap: str
+    client: Mapping[str, str]
+    path: TablePath
+    table_id: int
+    split: Split
+    lake_format: str
+    writing: bytes
+
+    def __repr__(self) -> str:
+        return f"<tiering task of {self.path}: {self.split}>"
+
+    @property
+    def place(self) -> LakePlace:
+        """Where the rows belong."""
+        return place_of(self.split)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task has done: how far the bucket's log is read, up to which time, and what was written."""
+
+    bucket: TableBucket
+    read_to: int
+    newest_ms: int | None
+    written: Written
+
+
+def place_of(split: Split) -> LakePlace:
+    """The place in the lake that a split belongs to."""
+    values = () if split.partition is None else tuple(split.partition.split(SEPARATOR))
+    return LakePlace(split.bucket.bucket, values)
+
+
+def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], clock: Clock) -> TaskResult:
+    """Read a split and write it; what was written is removed again when something goes wrong."""
+    table = connect(task).table(str(task.path))
+    if table.info.table_id != task.table_id:
+        raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
+    split = task.split
+    rows: Iterator[pa.RecordBatch]
+    if isinstance(split, LogSplit):
+        rows, read_to = read_log(table, split), split.stop
+    else:
+        rows, read_to = read_state(table, split, clock.now_ms()), split.offset
+    writer = lake_format(task.lake_format).writer(task.writing, task.place)
+    newest_us: int | None = None
+    try:
+        for batch in rows:
+            writer.write(batch)
+            newest_us = batch[TIMESTAMP][batch.num_rows - 1].value
+        written = writer.finish()
+    except BaseException:
+        writer.abort()
+        raise
+    return TaskResult(split.bucket, read_to, None if newest_us is None else newest_us // _MICROS_PER_MS, written)
