@@ -20,6 +20,8 @@ from lakeward.options.option import OptionTable, Scope
 CLIENT_PREFIX = "client."
 _SECRET_PREFIX = "client.security."  # noqa: S105 - the name of a family of options
 _SECRET_WORDS = ("password", "secret", "token", "credential", "jaas", "access-key", "access.key", "accesskey")
+#: Spark repeats the options of CREATE TABLE under these names.
+_TABLE_OPTION_PREFIX = "option."
 _REDACTED = "*****"
 _ROWS = integer(low=1, high=INT64_MAX)
 
@@ -148,6 +150,7 @@ def connector_options(given: Mapping[str, str]) -> dict[str, str]:
     """Options under their own names, checked; Spark's own are left out. INVALID_CONFIG says what is wrong and why."""
     options: dict[str, str] = {}
     for key, value in given.items():
+        key = key.removeprefix(_TABLE_OPTION_PREFIX)
         if key.lower() in _OWN_LOWER:
             continue
         name, text = _canonical(key, str(value))

@@ -35,6 +35,7 @@ def test_names_of_other_connectors_are_understood() -> None:
 def test_sparks_own_options_are_passed_over() -> None:
     """What Spark hands over for itself is no mistake of the user."""
     assert rows.connector_options({"checkpointlocation": "/tmp/x", "queryname": "q"}) == {}
+    assert rows.connector_options({"option.table": "a.b", "table": "a.b"}) == {"table": "a.b"}
 
 
 @pytest.mark.parametrize(
