@@ -9,7 +9,7 @@ serve, demo, bench    run a server, show it, measure it
 databases, tables, partitions, cluster
 append, tail, head, offsets
 upsert, delete, lookup, changelog, dump
-completion
+groups, completion
 
 listing, text_table   listings and records, as tables or one JSON document
 row_output, cell_text rows as a table, CSV or JSON lines, while they come

@@ -28,7 +28,11 @@ _SECTIONS = {
         "changelog": _HOME + "changelog",
         "dump": _HOME + "dump",
     },
-    "Look after": {"cluster": _HOME + "cluster", "completion": _HOME + "completion"},
+    "Look after": {
+        "groups": _HOME + "groups",
+        "cluster": _HOME + "cluster",
+        "completion": _HOME + "completion",
+    },
 }
 
 

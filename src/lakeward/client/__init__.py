@@ -15,6 +15,7 @@ A table
     table              AsyncTable: the factory of writers and scans
     partitions         listed, created, dropped, made to exist before a write
     offsets            where each bucket's log begins and ends, and what offset a time stands for
+    groups             how far consumer groups got, kept in a table of the cluster
     schema_forms       schemas as people write them
     data_forms         rows as people hold them → Arrow
 
@@ -35,4 +36,5 @@ Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → 
     log_decoder        log batches → Arrow, whatever schema they were written under
     remote_fetch       log segments that moved to a file store
     limit_scan         a few rows, the quick way
+    log_peek           a look at what comes next in a bucket's log
 """
