@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-crash bench check docs clean
+.PHONY: help setup run test lint test-crash bench check shim docs clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test-crash: setup ## kill -9 a server 50 times while rows are written
 
 bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks.md
 	$(BIN)/python -m bench
+
+shim: setup ## build the jar for Spark from its Java sources; needs a JDK
+	$(BIN)/python -m lakeward.spark.jvm.build
 
 docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.options.reference

@@ -1,0 +1,45 @@
+package io.lakeward.spark;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.apache.spark.sql.SparkSessionExtensions;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.SparkSessionExtensionsProvider;
+import scala.runtime.BoxedUnit;
+
+/** spark.sql.extensions: lets SQL name `shop.orders$changelog` without backticks. */
+public final class Extensions implements SparkSessionExtensionsProvider {
+    @Override
+    public BoxedUnit apply(SparkSessionExtensions extensions) {
+        extensions.injectParser((session, parser) -> quoting(parser));
+        return BoxedUnit.UNIT;
+    }
+
+    /** A proxy and not a class: the parser's interface is Spark's own and grows from version to version. */
+    private static ParserInterface quoting(ParserInterface parser) {
+        return (ParserInterface) Proxy.newProxyInstance(
+            Extensions.class.getClassLoader(), interfaces(parser.getClass()), (proxy, method, arguments) -> {
+                if (arguments != null) {
+                    for (int i = 0; i < arguments.length; i++) {
+                        if (arguments[i] instanceof String) arguments[i] = DollarNames.quote((String) arguments[i]);
+                    }
+                }
+                try {
+                    return method.invoke(parser, arguments);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+    }
+
+    private static Class<?>[] interfaces(Class<?> type) {
+        Set<Class<?>> all = new LinkedHashSet<>();
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            for (Class<?> inner : each.getInterfaces()) all.add(inner);
+        }
+        all.removeIf(each -> !java.lang.reflect.Modifier.isPublic(each.getModifiers()));
+        return all.toArray(new Class<?>[0]);
+    }
+}

@@ -1,0 +1,184 @@
+package io.lakeward.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Arrays;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.NamespaceChange;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** The databases and tables of a cluster as a catalog: spark.sql.catalog.fluss = io.lakeward.spark.FlussCatalog. */
+public final class FlussCatalog implements TableCatalog, SupportsNamespaces {
+    private String name;
+    private BridgeSettings settings;
+
+    @Override
+    public void initialize(String catalogName, CaseInsensitiveStringMap options) {
+        name = catalogName;
+        settings = BridgeSettings.of(options.asCaseSensitiveMap());
+        if (settings.option("bootstrap.servers") == null) {
+            throw new LakewardException("OPTIONS", "The catalog '" + name + "' does not know its servers; set spark.sql.catalog."
+                + name + ".bootstrap.servers, for example to localhost:9123.");
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String[] defaultNamespace() {
+        return new String[] {"fluss"};
+    }
+
+    // -- databases ---------------------------------------------------------------------------------------------------
+
+    @Override
+    public String[][] listNamespaces() {
+        String[] names = Json.toTexts(call("databases", Json.object()));
+        return Arrays.stream(names).map(each -> new String[] {each}).toArray(String[][]::new);
+    }
+
+    @Override
+    public String[][] listNamespaces(String[] namespace) throws NoSuchNamespaceException {
+        if (namespace.length == 0) return listNamespaces();
+        loadNamespaceMetadata(namespace);
+        return new String[0][];
+    }
+
+    @Override
+    public Map<String, String> loadNamespaceMetadata(String[] namespace) throws NoSuchNamespaceException {
+        if (namespace.length != 1) throw new NoSuchNamespaceException(namespace);
+        try {
+            return Json.toMap(call("database", database(namespace)));
+        } catch (LakewardException e) {
+            throw e.is("DATABASE_NOT_EXIST") ? sneaky(new NoSuchNamespaceException(namespace)) : e;
+        }
+    }
+
+    @Override
+    public void createNamespace(String[] namespace, Map<String, String> properties)
+            throws NamespaceAlreadyExistsException {
+        ObjectNode arguments = database(namespace);
+        arguments.set("properties", Json.of(properties));
+        try {
+            call("create_database", arguments);
+        } catch (LakewardException e) {
+            throw e.is("DATABASE_ALREADY_EXIST") ? sneaky(new NamespaceAlreadyExistsException(namespace)) : e;
+        }
+    }
+
+    @Override
+    public void alterNamespace(String[] namespace, NamespaceChange... changes) {
+        throw new LakewardException("UNSUPPORTED", "A database cannot be changed once it is there; drop it and create it anew.");
+    }
+
+    @Override
+    public boolean dropNamespace(String[] namespace, boolean cascade)
+            throws NoSuchNamespaceException, NonEmptyNamespaceException {
+        try {
+            return call("drop_database", database(namespace).put("cascade", cascade)).asBoolean();
+        } catch (LakewardException e) {
+            if (e.is("DATABASE_NOT_EXIST")) throw new NoSuchNamespaceException(namespace);
+            throw e.is("DATABASE_NOT_EMPTY") ? sneaky(new NonEmptyNamespaceException(namespace)) : e;
+        }
+    }
+
+    // -- tables ------------------------------------------------------------------------------------------------------
+
+    @Override
+    public Identifier[] listTables(String[] namespace) throws NoSuchNamespaceException {
+        try {
+            String[] names = Json.toTexts(call("tables", database(namespace)));
+            return Arrays.stream(names).map(each -> Identifier.of(namespace, each)).toArray(Identifier[]::new);
+        } catch (LakewardException e) {
+            throw e.is("DATABASE_NOT_EXIST") ? sneaky(new NoSuchNamespaceException(namespace)) : e;
+        }
+    }
+
+    @Override
+    public Table loadTable(Identifier table) throws NoSuchTableException {
+        if (table.namespace().length != 1) throw new NoSuchTableException(table);
+        return onTable(table, "table", named(table));
+    }
+
+    @Override
+    public Table createTable(Identifier table, Column[] columns, Transform[] partitions, Map<String, String> properties)
+            throws TableAlreadyExistsException, NoSuchNamespaceException {
+        ObjectNode arguments = named(table);
+        arguments.set("schema", Columns.toJson(columns));
+        arguments.set("partitioned_by", Columns.identities(partitions));
+        arguments.set("properties", Json.of(properties));
+        try {
+            return FlussTable.of(settings, call("create_table", arguments));
+        } catch (LakewardException e) {
+            if (e.is("DATABASE_NOT_EXIST")) throw new NoSuchNamespaceException(table.namespace());
+            throw e.is("TABLE_ALREADY_EXIST") ? sneaky(new TableAlreadyExistsException(table)) : e;
+        }
+    }
+
+    @Override
+    public Table createTable(Identifier table, StructType schema, Transform[] partitions, Map<String, String> properties)
+            throws TableAlreadyExistsException, NoSuchNamespaceException {
+        return createTable(table, Columns.of(schema), partitions, properties);
+    }
+
+    @Override
+    public Table alterTable(Identifier table, TableChange... changes) throws NoSuchTableException {
+        ObjectNode arguments = named(table);
+        Columns.addChanges(arguments, table, changes);
+        return onTable(table, "alter_table", arguments);
+    }
+
+    @Override
+    public boolean dropTable(Identifier table) {
+        return call("drop_table", named(table)).asBoolean();
+    }
+
+    @Override
+    public void renameTable(Identifier from, Identifier to) {
+        throw new LakewardException("UNSUPPORTED", "Table " + from + " cannot be renamed: Fluss has no such thing. "
+            + "Create " + to + " and copy the rows.");
+    }
+
+    private Table onTable(Identifier table, String call, ObjectNode arguments) throws NoSuchTableException {
+        try {
+            return FlussTable.of(settings, call(call, arguments));
+        } catch (LakewardException e) {
+            boolean missing = e.is("TABLE_NOT_EXIST") || e.is("DATABASE_NOT_EXIST");
+            throw missing ? sneaky(new NoSuchTableException(table)) : e;
+        }
+    }
+
+    private JsonNode call(String call, ObjectNode arguments) {
+        return Bridge.call(settings, call, arguments);
+    }
+
+    private static ObjectNode database(String[] namespace) {
+        return Json.object().put("database", String.join(".", namespace));
+    }
+
+    private static ObjectNode named(Identifier table) {
+        return Json.object().put("table", String.join(".", table.namespace()) + "." + table.name());
+    }
+
+    /** Spark's own exceptions are checked in Java alone. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> RuntimeException sneaky(Throwable exception) throws E {
+        throw (E) exception;
+    }
+}

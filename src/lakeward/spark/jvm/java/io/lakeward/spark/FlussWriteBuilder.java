@@ -1,0 +1,71 @@
+package io.lakeward.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Optional;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.SupportsDynamicOverwrite;
+import org.apache.spark.sql.connector.write.SupportsOverwriteV2;
+import org.apache.spark.sql.connector.write.Write;
+import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
+
+/** Append, or overwrite of partitions: those that filters name, those that the rows are in, or all. */
+class FlussWriteBuilder implements WriteBuilder, SupportsOverwriteV2, SupportsDynamicOverwrite {
+    private final WriteSpec spec;
+    private final ObjectNode overwrite = Json.object().put("mode", "append");
+
+    FlussWriteBuilder(WriteSpec spec) {
+        this.spec = spec;
+    }
+
+    @Override
+    public boolean canOverwrite(Predicate[] predicates) {
+        for (Predicate predicate : predicates) {
+            if (!isAlwaysTrue(predicate) && Filters.toJson(predicate).isEmpty()) return false;
+        }
+        return true;
+    }
+
+    @Override
+    public WriteBuilder overwrite(Predicate[] predicates) {
+        ArrayNode filters = overwrite.put("mode", "filters").putArray("filters");
+        for (Predicate predicate : predicates) {
+            Optional<JsonNode> json = Filters.toJson(predicate);
+            if (!isAlwaysTrue(predicate)) filters.add(json.orElseThrow());
+        }
+        return this;
+    }
+
+    @Override
+    public WriteBuilder overwriteDynamicPartitions() {
+        overwrite.put("mode", "dynamic");
+        return this;
+    }
+
+    @Override
+    public Write build() {
+        return new Write() {
+            @Override
+            public String description() {
+                return "fluss " + spec.table();
+            }
+
+            @Override
+            public BatchWrite toBatch() {
+                return new FlussBatchWrite(spec, overwrite);
+            }
+
+            @Override
+            public StreamingWrite toStreaming() {
+                return new FlussStreamingWrite(spec);
+            }
+        };
+    }
+
+    private static boolean isAlwaysTrue(Predicate predicate) {
+        return predicate.name().equals("ALWAYS_TRUE");
+    }
+}
