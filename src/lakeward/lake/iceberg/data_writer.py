@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
@@ -41,10 +41,12 @@ class Writing:
     keys: tuple[str, ...] = ()
     data_paths: tuple[str, ...] = ()
     delete_paths: tuple[str, ...] = ()
+    #: Whether the place has gathered so many files that its rows are written anew, in this round.
+    rewrite: bool = False
 
     def to_bytes(self) -> bytes:
         """As tasks get it."""
-        return pickle.dumps((self.metadata_json, self.io_properties, self.keys, self.data_paths, self.delete_paths))
+        return pickle.dumps(tuple(getattr(self, f.name) for f in fields(self)))
 
     @classmethod
     def of_bytes(cls, data: bytes) -> Writing:
@@ -59,15 +61,16 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """What a task has written: data files, position deletes, and the data files that those name."""
+    """What a task has written: data files, position deletes, the data files that those name, and files replaced."""
 
     data: list[DataFile]
     deletes: list[DataFile] = field(default_factory=list)
     referenced: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
     def to_bytes(self) -> bytes:
         """As the driver gets it."""
-        return pickle.dumps((self.data, self.deletes, self.referenced))
+        return pickle.dumps((self.data, self.deletes, self.referenced, self.replaced))
 
     @classmethod
     def of_bytes(cls, data: bytes, spec_id: int) -> WrittenFiles:

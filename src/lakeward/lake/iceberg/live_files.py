@@ -40,6 +40,17 @@ def live_files(snapshot: Snapshot | None, io: FileIO) -> dict[tuple[Any, ...], L
     return found
 
 
+def live_paths(snapshot: Snapshot | None, io: FileIO) -> set[str]:
+    """The paths of all live files of a snapshot, data and deletes."""
+    if snapshot is None:
+        return set()
+    return {
+        entry.data_file.file_path
+        for manifest in snapshot.manifests(io)
+        for entry in manifest.fetch_manifest_entry(io, discard_deleted=True)
+    }
+
+
 def values_of(partition: Record) -> tuple[Any, ...]:
     """The values of a partition, fit for a dictionary."""
     return tuple(partition[i] for i in range(len(partition)))

@@ -12,7 +12,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.table.locations import load_location_provider
 
 from lakeward.lake.iceberg.data_writer import DataFileWriter, Writing, WrittenFiles
-from lakeward.lake.iceberg.row_positions import DELETE_SCHEMA, deleted_positions, positions_of
+from lakeward.lake.iceberg.row_positions import DELETE_SCHEMA, deleted_positions, positions_of, rows_without
 from lakeward.lake.last_changes import last_changes
 from lakeward.lake.port import LakePlace, Written
 from lakeward.lake.system_columns import CHANGE, DELETED
@@ -42,15 +42,32 @@ class MergeWriter:
         changes = last_changes(pa.Table.from_batches(self._changes), self._keys)
         self._changes = []
         kept = changes.filter(pc.not_equal(changes[CHANGE], DELETED)).drop_columns([CHANGE])
-        for batch in kept.to_batches():
-            self._data.write(batch)
-        written = self._data.finish()
+        files = self._rewritten(changes, kept) if self._writing.rewrite else self._added(changes, kept)
+        written = [*files.data, *files.deletes]
+        return Written(changes.num_rows, sum(f.file_size_in_bytes for f in written), len(written), files.to_bytes())
+
+    def _added(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
+        data = self._data_files(kept)
         replaced = self._replaced(changes)
         deletes = [self._delete_file(replaced, changes)] if replaced.num_rows else []
-        data = WrittenFiles.of_bytes(written.record, self._metadata.default_spec_id).data
-        files = WrittenFiles(data, deletes, frozenset(pc.unique(replaced["file_path"]).to_pylist()))
-        bytes_ = written.file_bytes + sum(f.file_size_in_bytes for f in deletes)
-        return Written(changes.num_rows, bytes_, written.files + len(deletes), files.to_bytes())
+        return WrittenFiles(data, deletes, frozenset(pc.unique(replaced["file_path"]).to_pylist()))
+
+    def _rewritten(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
+        """Old rows that no change replaces, and the new ones: one file instead of many, and no deletes."""
+        schema = kept.schema
+        gone = deleted_positions(self._io, self._writing.delete_paths)
+        keys = changes.select(self._keys)
+        for path in sorted(self._writing.data_paths):
+            for batch in rows_without(self._io, path, gone.get(path), keys, schema):
+                self._data.write(batch)
+        data = self._data_files(kept)
+        return WrittenFiles(data, replaced=frozenset([*self._writing.data_paths, *self._writing.delete_paths]))
+
+    def _data_files(self, rows: pa.Table) -> list[DataFile]:
+        for batch in rows.to_batches():
+            self._data.write(batch)
+        written = self._data.finish()
+        return WrittenFiles.of_bytes(written.record, self._metadata.default_spec_id).data
 
     def abort(self) -> None:
         """Remove what was written."""

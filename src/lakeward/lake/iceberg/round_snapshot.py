@@ -25,7 +25,7 @@ from pyiceberg.table.snapshots import Operation, Snapshot, Summary
 from pyiceberg.table.update.snapshot import _FastAppendFiles
 from pyiceberg.typedef import EMPTY_DICT
 
-from lakeward.lake.iceberg.live_files import live_files
+from lakeward.lake.iceberg.live_files import live_paths
 from lakeward.lake.round_properties import is_tiering_round
 
 
@@ -36,6 +36,13 @@ class RoundSnapshot(_FastAppendFiles):
         super().__init__(Operation.APPEND, transaction, io, snapshot_properties=snapshot_properties)
         self._delete_files: list[DataFile] = []
         self._referenced: set[str] = set()
+        self._removed: set[str] = set()
+
+    def remove_files(self, paths: Iterable[str]) -> None:
+        """Files, of data or deletes, whose rows were written anew."""
+        self._removed.update(paths)
+        if self._removed:
+            self._operation = Operation.OVERWRITE
 
     def add_delete_file(self, file: DataFile) -> None:
         """Take a file of position deletes."""
@@ -53,16 +60,45 @@ class RoundSnapshot(_FastAppendFiles):
                 break
             if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
                 raise ValidationException(f"another tiering round was committed first, snapshot {snapshot.snapshot_id}")
-        if self._parent_snapshot_id == self._starting_snapshot_id or not self._referenced:
+        needed = self._referenced | self._removed
+        if self._parent_snapshot_id == self._starting_snapshot_id or not needed:
             return
         parent = None if self._parent_snapshot_id is None else metadata.snapshot_by_id(self._parent_snapshot_id)
-        live = {f.file_path for files in live_files(parent, self._io).values() for f in files.data}
-        gone = self._referenced - live
+        gone = needed - live_paths(parent, self._io)
         if gone:
             raise ValidationException(f"a data file was replaced while the round was written: {min(gone)}")
 
     def _manifests(self) -> list[ManifestFile]:
+        self._gone_files: list[DataFile] = []
         return [*self._delete_manifests(), *super()._manifests()]
+
+    def _existing_manifests(self) -> list[ManifestFile]:
+        found = super()._existing_manifests()
+        return found if not self._removed else [kept for m in found for kept in self._without_removed(m)]
+
+    def _without_removed(self, manifest: ManifestFile) -> list[ManifestFile]:
+        """A manifest as it is, or written again: what stays as existing, what goes as deleted."""
+        entries = manifest.fetch_manifest_entry(self._io, discard_deleted=True)
+        going = [e for e in entries if e.data_file.file_path in self._removed]
+        if not going:
+            return [manifest]
+        self._gone_files.extend(e.data_file for e in going)
+        spec = self.spec(manifest.partition_spec_id)
+        kind = _DeleteManifestWriter if manifest.content == ManifestContent.DELETES else ManifestWriterV2
+        writer = kind(spec, self.schema(), self.new_manifest_output(), self._snapshot_id, self._compression)
+        with writer:
+            for entry in entries:
+                removed = entry.data_file.file_path in self._removed
+                writer.add_entry(
+                    ManifestEntry.from_args(
+                        status=ManifestEntryStatus.DELETED if removed else ManifestEntryStatus.EXISTING,
+                        snapshot_id=self._snapshot_id if removed else entry.snapshot_id,
+                        sequence_number=entry.sequence_number,
+                        file_sequence_number=entry.file_sequence_number,
+                        data_file=entry.data_file,
+                    )
+                )
+        return [writer.to_manifest_file()]
 
     def _delete_manifests(self) -> list[ManifestFile]:
         if not self._delete_files:
@@ -85,12 +121,13 @@ class RoundSnapshot(_FastAppendFiles):
         return [writer.to_manifest_file()]
 
     def _summary(self, snapshot_properties: dict[str, str] = EMPTY_DICT) -> Summary:
-        data = self._added_data_files
-        self._added_data_files = [*data, *self._delete_files]  # counted as what they are, by their content
+        # All are counted as what they are, by their content.
+        data, self._added_data_files = self._added_data_files, [*self._added_data_files, *self._delete_files]
+        self._deleted_data_files = set(self._gone_files)
         try:
             return super()._summary(snapshot_properties)
         finally:
-            self._added_data_files = data
+            self._added_data_files, self._deleted_data_files = data, set()
 
 
 class _DeleteManifestWriter(ManifestWriterV2):

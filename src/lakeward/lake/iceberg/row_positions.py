@@ -49,6 +49,23 @@ def positions_of(
             yield path, found
 
 
+def rows_without(
+    io: FileIO, path: str, deleted: NDArray[np.int64] | None, keys: pa.Table, schema: pa.Schema
+) -> list[pa.RecordBatch]:
+    """The live rows of a data file whose keys are not among these, in the given columns; missing ones are NULL."""
+    rows = _read(io, path, None)
+    live = np.ones(rows.num_rows, np.bool_)
+    live[_matching(rows.select(keys.column_names), keys, keys.column_names)] = False
+    if deleted is not None:
+        live[deleted] = False
+    rows = rows.filter(pa.array(live))
+    columns = [
+        rows[f.name].cast(f.type) if f.name in rows.column_names else pa.nulls(rows.num_rows, f.type) for f in schema
+    ]
+    found: list[pa.RecordBatch] = pa.table(columns, schema=schema).to_batches()
+    return found
+
+
 def _matching(rows: pa.Table, keys: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
     if len(names) == 1 and not pa.types.is_floating(keys.schema.field(0).type):
         wanted = keys[names[0]].combine_chunks()
@@ -58,6 +75,6 @@ def _matching(rows: pa.Table, keys: pa.Table, names: Sequence[str]) -> NDArray[n
     return np.sort(matched[_POSITION].to_numpy())
 
 
-def _read(io: FileIO, path: str, columns: Sequence[str]) -> pa.Table:
+def _read(io: FileIO, path: str, columns: Sequence[str] | None) -> pa.Table:
     with io.new_input(path).open() as stream:
-        return pq.read_table(stream, columns=list(columns))
+        return pq.read_table(stream, columns=None if columns is None else list(columns))

@@ -15,6 +15,7 @@ from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, history
+from lakeward.lake.iceberg.tidiness import worst_places
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import (
     RoundProperties,
@@ -48,12 +49,14 @@ class IcebergTable:
         if not info.descriptor.has_primary_key:
             return [plain.to_bytes()] * len(places)
         files = self._files_by_place(info)
+        rewritten = worst_places({place: files[place] for place in places if place in files})
         return [
             replace(
                 plain,
                 keys=info.schema.primary_key,
                 data_paths=tuple(f.file_path for f in files.get(place, LiveFiles()).data),
                 delete_paths=tuple(f.file_path for f in files.get(place, LiveFiles()).position_deletes),
+                rewrite=place in rewritten,
             ).to_bytes()
             for place in places
         ]
@@ -106,6 +109,7 @@ def _add(round_snapshot: RoundSnapshot, part: WrittenFiles) -> None:
     for file in part.deletes:
         round_snapshot.add_delete_file(file)
     round_snapshot.requires(part.referenced)
+    round_snapshot.remove_files(part.replaced)
 
 
 def _described(snapshot: Snapshot) -> LakeSnapshot:
