@@ -120,7 +120,7 @@ class LakeTiering:
     def _add(self, table: TableInfo, tiered_ms: int, *, restarted: bool = False) -> None:
         now_ms = self.now_ms()
         self.machine.add(table.table_id, _freshness_ms(table), tiered_ms, now_ms, restarted=restarted)
-        self.machine.set_paused(table.table_id, _is_paused(table), now_ms)
+        self.machine.set_paused(table.table_id, now_ms, paused=_is_paused(table))
 
     def _on_event(self, event: events.Event) -> None:
         match event:
@@ -142,7 +142,7 @@ class LakeTiering:
         if not was:
             self._add(table, self.now_ms())
         self.machine.set_freshness(table.table_id, _freshness_ms(table))
-        self.machine.set_paused(table.table_id, _is_paused(table), self.now_ms())
+        self.machine.set_paused(table.table_id, self.now_ms(), paused=_is_paused(table))
         asked_before = REQUESTED_MS.read(before.descriptor.custom_properties)
         asked = REQUESTED_MS.read(table.descriptor.custom_properties)
         if asked is not None and asked != asked_before:

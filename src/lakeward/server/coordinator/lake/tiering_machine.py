@@ -87,11 +87,12 @@ class TieringMachine:
         """Let a table obey another freshness; one that waits for its time waits for the new one."""
         self._tables[table_id].freshness_ms = freshness_ms
 
-    def set_paused(self, table_id: int, paused: bool, now_ms: int) -> None:
+    def set_paused(self, table_id: int, now_ms: int, *, paused: bool) -> None:
         """Pause or resume a table. A round under way goes on; one that waits to begin does not begin."""
         table = self._tables[table_id]
+        is_new = paused is not table.is_paused
         table.is_paused = paused
-        if paused and table.state is TieringState.PENDING:
+        if is_new and paused and table.state is TieringState.PENDING:
             self._move(table, TieringEvent.HOLD, now_ms)
 
     def request(self, table_id: int, now_ms: int) -> None:
