@@ -44,6 +44,7 @@ class LakeSnapshots:
         self._files = files
         self._of_table = {int(d.key): _of_text(d.text) for d in store.documents(AREA)}
         self._tiered: dict[int, dict[TableBucket, int]] = {}
+        self._unreadable: set[int] = set()
         self.committed_count = 0
 
     # -- reading
@@ -85,8 +86,9 @@ class LakeSnapshots:
         try:
             return self.tiered_offsets(table).get(bucket, 0)
         except LakewardError as wrong:
-            _log.error("table %s: the log is kept whole, because %s", table.path, wrong)
-            self._tiered[table.table_id] = {}  # said once; the next commit mends it
+            if table.table_id not in self._unreadable:
+                self._unreadable.add(table.table_id)  # said once, not for every bucket at every check
+                _log.error("table %s: its log is kept whole. %s", table.path, wrong)
             return 0
 
     # -- changing
