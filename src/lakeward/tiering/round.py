@@ -1,0 +1,212 @@
+"""One table's round: what to read, tasks, one lake commit, the report. The lake's own snapshot is the only truth.
+
+lake says snapshot 41, server says 40      a crash came between commit and report: the server is told, then we go on
+lake and server agree                      the log from the lake's offsets to its end is split, read and committed
+the lake says more than we planned on      another service was first: our files are removed, nothing is lost
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lakeward.client.sync import Connection
+from lakeward.client.sync_table import Table
+from lakeward.errors import ErrorCode
+from lakeward.lake.conflict import LakeConflictError
+from lakeward.lake.port import LakeCatalog, LakeSnapshot, LakeTable
+from lakeward.lake.round_properties import RoundProperties
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo, TablePath
+from lakeward.runtime.clock import Clock
+from lakeward.tiering.runner import Runner
+from lakeward.tiering.split_generator import BucketLog, end_offsets, generate
+from lakeward.tiering.splits import Split
+from lakeward.tiering.task import TaskResult, TieringTask, place_of
+
+#: A task of this many rows takes a few seconds: enough to be worth its start, few enough to be even.
+_ROWS_PER_SPLIT = 4_000_000
+_ROWS_PER_SPLIT_MIN = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A table that the coordinator has given us, and the epoch it must be reported with."""
+
+    table_id: int
+    path: TablePath
+    tiering_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundReport:
+    """What a round has done. Without a snapshot there was nothing to do."""
+
+    path: TablePath
+    snapshot_id: int | None
+    repaired: bool
+    rows: int = 0
+    file_bytes: int = 0
+    files: int = 0
+    tasks: int = 0
+    seconds: float = 0.0
+
+
+class LakeLedger(Protocol):
+    """What the coordinator knows of lake snapshots."""
+
+    def known(self, path: TablePath) -> tuple[int, Mapping[TableBucket, int]] | None:
+        """The newest snapshot it was told of, and how far each bucket is in it."""
+        ...
+
+    def prepare(self, info: TableInfo, offsets: Mapping[TableBucket, int]) -> str:
+        """Keep offsets where a later commit finds them; the path of the document."""
+        ...
+
+    def commit(
+        self,
+        info: TableInfo,
+        snapshot_id: int,
+        offsets_path: str,
+        offsets: Mapping[TableBucket, int],
+        newest_ms: Mapping[TableBucket, int],
+    ) -> None:
+        """Tell of a snapshot that is in the lake."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What rounds share."""
+
+    conn: Connection
+    ledger: LakeLedger
+    catalog: LakeCatalog
+    runner: Runner
+    clock: Clock
+    lake_format: str
+    bootstrap: str
+    client: Mapping[str, str]
+    #: Whether servers let a bucket's state be read (SCAN_KV); without, its changelog is.
+    reads_state: bool = True
+
+
+def run_round(tools: Tools, assigned: Assignment) -> RoundReport:
+    """Move what the log has and the lake lacks of one table."""
+    began = tools.clock.monotonic()
+    table = tools.conn.table(str(assigned.path))
+    if table.info.table_id != assigned.table_id:
+        raise ErrorCode.TABLE_NOT_EXIST.error(f"{assigned.path} was dropped and created anew; its old rounds are over.")
+    lake = tools.catalog.ensure(table.info)
+    known = lake.latest()
+    in_lake = _offsets_of(tools, table.info, known)
+    repaired = known is not None and _repair(tools, table.info, known, in_lake)
+    logs = _logs(table)
+    splits = generate(
+        table.info,
+        in_lake,
+        logs,
+        rows_per_split=_rows_per_split(in_lake, logs, tools.runner.slots),
+        state_at_first=tools.reads_state,
+    )
+    if not splits:
+        return RoundReport(assigned.path, None, repaired, seconds=tools.clock.monotonic() - began)
+    results = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits))
+    snapshot = _committed(tools, table.info, lake, known, assigned, logs, in_lake, results)
+    return RoundReport(
+        assigned.path,
+        snapshot.snapshot_id,
+        repaired,
+        rows=sum(r.written.rows for r in results),
+        file_bytes=sum(r.written.file_bytes for r in results),
+        files=sum(r.written.files for r in results),
+        tasks=len(results),
+        seconds=tools.clock.monotonic() - began,
+    )
+
+
+def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Mapping[TableBucket, int]:
+    """How far the lake is. A snapshot of Apache Fluss's service names a document; the server has what it says."""
+    if known is None:
+        return {}
+    if known.offsets is not None:
+        foreign = {b.table_id for b in known.offsets} - {info.table_id}
+        if foreign:
+            raise ErrorCode.LAKE_TABLE_ALREADY_EXIST.error(
+                f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
+            )
+        return known.offsets
+    told = tools.ledger.known(info.path)
+    if told is None or told[0] != known.snapshot_id:
+        raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
+            f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
+            f"know its offsets (they are in {known.offsets_path}). Let that service finish its round first."
+        )
+    return told[1]
+
+
+def _repair(tools: Tools, info: TableInfo, known: LakeSnapshot, in_lake: Mapping[TableBucket, int]) -> bool:
+    """Tell the server of a snapshot that it has not heard of; whether that was needed."""
+    told = tools.ledger.known(info.path)
+    if told is not None and told[0] == known.snapshot_id:
+        return False
+    path = known.offsets_path or tools.ledger.prepare(info, in_lake)
+    tools.ledger.commit(info, known.snapshot_id, path, in_lake, {})
+    return True
+
+
+def _logs(table: Table) -> list[BucketLog]:
+    starts, ends = table.offsets("earliest"), table.offsets("latest")
+    ids: dict[str | None, int | None] = {None: None}
+    if table.info.descriptor.is_partitioned:
+        ids = {p.name: p.id for p in table.partitions()}
+    return [
+        BucketLog(TableBucket(table.info.table_id, ids[id_.partition], id_.bucket), id_.partition, starts[id_], end)
+        for id_, end in ends.items()
+        if id_ in starts and id_.partition in ids
+    ]
+
+
+def _rows_per_split(in_lake: Mapping[TableBucket, int], logs: Sequence[BucketLog], slots: int) -> int:
+    """Small rounds in as many tasks as run at once, large ones in tasks of a bounded size."""
+    rows = sum(log.end - in_lake.get(log.bucket, log.start) for log in logs)
+    return min(_ROWS_PER_SPLIT, max(_ROWS_PER_SPLIT_MIN, -(-rows // max(slots, 1))))
+
+
+def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Split]) -> list[TieringTask]:
+    writings = lake.writing([place_of(s) for s in splits])
+    return [
+        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, tools.lake_format, writing)
+        for split, writing in zip(splits, writings, strict=True)
+    ]
+
+
+def _committed(
+    tools: Tools,
+    info: TableInfo,
+    lake: LakeTable,
+    known: LakeSnapshot | None,
+    assigned: Assignment,
+    logs: Sequence[BucketLog],
+    in_lake: Mapping[TableBucket, int],
+    results: Sequence[TaskResult],
+) -> LakeSnapshot:
+    """First the document, then the lake, then the server: a crash in between is repaired by the next round."""
+    read: dict[TableBucket, int] = {}
+    newest: dict[TableBucket, int] = {}
+    for result in results:
+        read[result.bucket] = max(read.get(result.bucket, 0), result.read_to)
+        if result.newest_ms is not None:
+            newest[result.bucket] = max(newest.get(result.bucket, 0), result.newest_ms)
+    offsets = end_offsets(in_lake, logs, read)
+    written = [r.written.record for r in results]
+    try:
+        path = tools.ledger.prepare(info, offsets)
+        round_ = RoundProperties(info.table_id, offsets, assigned.tiering_epoch, path)
+        snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)
+    except LakeConflictError:
+        lake.discard(written)  # of any other failure we cannot know whether the lake took them
+        raise
+    tools.ledger.commit(info, snapshot.snapshot_id, path, offsets, newest)
+    return snapshot
