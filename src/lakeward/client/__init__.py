@@ -7,6 +7,7 @@ The blocking door
 The cluster
     connection         AsyncConnection: opens, hands out tables, closes everything it opened
     admin              databases, tables, cluster options
+    lake               snapshots of the lake; what a tiering service reports
     cluster            what everything on one connection shares: settings, channels, metadata, worker threads
     metadata_cache     who leads which bucket; refreshed when a server says it is not the leader
     settings, results  options as values; the small values that calls answer with

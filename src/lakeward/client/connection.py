@@ -9,6 +9,7 @@ from typing import Any, Self
 from lakeward.client.admin import Admin, path_of, table_info
 from lakeward.client.cluster import Cluster, addresses
 from lakeward.client.keyed.conventions import with_bucketing
+from lakeward.client.lake import AsyncLake
 from lakeward.client.settings import ClientSettings
 from lakeward.client.table import AsyncTable
 from lakeward.client.writer_ids import WriterIds
@@ -27,6 +28,7 @@ class AsyncConnection(Admin):
         super().__init__(cluster)
         self.bootstrap = bootstrap
         self.closed = False
+        self.lake = AsyncLake(cluster)
         self._writer_ids = WriterIds(cluster)
 
     @classmethod

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from lakeward.client.connection import AsyncConnection
+from lakeward.client.lake import Lake
 from lakeward.client.loop_thread import LoopThread
 from lakeward.client.results import ClusterOption, DatabaseInfo, ServerInfo
 from lakeward.client.sync_table import Table
@@ -32,6 +33,8 @@ class Connection:
     def __init__(self, loop: LoopThread, inner: AsyncConnection) -> None:
         self._loop = loop
         self._inner = inner
+        #: How far the lake is, and what a tiering service says to the cluster.
+        self.lake = Lake(loop, inner.lake)
 
     def __enter__(self) -> Self:
         return self
