@@ -25,6 +25,7 @@ from lakeward.records.row_kernels import RowForm
 from lakeward.records.spans import Spans
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
+from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.slices import Slices
 
 WRITER = 7
@@ -62,7 +63,8 @@ class TabletUnderTest:
         )
         self.log._later = self.jobs.append
         kv_directory = self.directory / "kv"
-        self.kv = KvTablet(kv_directory, self.log, lambda: self.table, self.engine, self.jobs.append, lambda _: 0)
+        recovered = Recovery(kv_directory, self.log, self.table, self.engine).run()
+        self.kv = KvTablet(kv_directory, self.log, lambda: self.table, recovered, self.jobs.append, lambda _: 0)
 
     def run_jobs(self) -> list[Exception]:
         """Do what was put off for the disk thread; returns what failed."""

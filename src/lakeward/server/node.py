@@ -30,6 +30,7 @@ from lakeward.server.coordinator.service import handlers as coordinator_handlers
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
 from lakeward.server.tablet.lazy_kv import KV_REQUEST_TYPES, LazyKv
@@ -51,6 +52,7 @@ _SWEEP_MS = 10_000
 _TICK_MS = 1000
 _DRAIN_S = 5.0
 _OPEN_FILES_MAX = 512
+_STATE_THREADS = 2
 
 
 class Node:
@@ -64,6 +66,7 @@ class Node:
         self.coordinator = Coordinator(self._store, options, self._clock)
         self._files = OpenFiles(_OPEN_FILES_MAX)
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
+        self._threads = ThreadPoolExecutor(max_workers=_STATE_THREADS, thread_name_prefix="state")
         self._connections: set[ServerConnection] = set()
         self._pool = BufferPool()
         self._metrics = Metrics()
@@ -74,6 +77,7 @@ class Node:
         loop = asyncio.get_running_loop()
         self._loop = loop
         self._waiters = Waiters(loop)
+        self._busy = BusyBuckets(loop, self._threads)
         catalog = self.coordinator.catalog
         self._tablets = Tablets(
             catalog,
@@ -83,6 +87,7 @@ class Node:
             self._log_settings,
             self._kv_engine,
             self.coordinator.row_numbers.reserve,
+            self._busy,
         )
         catalog.subscribe(self._on_event)
         for leftover in self._directory.dropped():
@@ -132,6 +137,7 @@ class Node:
             await asyncio.sleep(0.02)
         for connection in list(self._connections):
             connection.abort()
+        await self._busy.stop()
         self._disk.shutdown(wait=True)
         self._tablets.close()
         self._files.close()
@@ -228,7 +234,7 @@ class Node:
         from lakeward.server.tablet.kv_warm_up import warm_up
 
         warm_up()
-        return KvService(self._tablets, self._waiters, early, SystemEntropy(), self._clock.now_ms)
+        return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), self._clock.now_ms)
 
     def _kv_engine(self) -> str:
         return self.options.get(rows.KV_ENGINE)

@@ -7,8 +7,11 @@ selection  which batches and columns of them a fetch gets (filters: the predicat
 waiting    fetches that wait for rows, woken by the append
 scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS
 puts       PUT_KV
-lookups    LOOKUP, PREFIX_LOOKUP, first rows
+lookups    LOOKUP, PREFIX_LOOKUP
+first_rows   LIMIT_SCAN of state
 kv_scanners  SCAN_KV: cursors over state
+kv_gate    lets requests in when the state of their buckets is open and free
+busy       buckets whose state is worked on by a thread, and who waits for them (parked: a request that is kept)
 early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other
 lazy_kv    kv_service, made when a primary key table is first touched

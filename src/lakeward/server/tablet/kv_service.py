@@ -7,7 +7,10 @@ from collections.abc import Callable
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
 from lakeward.runtime.entropy import Entropy
+from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
+from lakeward.server.tablet.first_rows import FirstRows
+from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.kv_scanners import KvScanners
 from lakeward.server.tablet.lookups import Lookups
 from lakeward.server.tablet.puts import Puts
@@ -19,11 +22,19 @@ class KvService:
     """Puts, lookups and scans of state."""
 
     def __init__(
-        self, tablets: Tablets, waiters: Waiters, early: EarlyBatches, entropy: Entropy, now_ms: Callable[[], int]
+        self,
+        tablets: Tablets,
+        busy: BusyBuckets,
+        waiters: Waiters,
+        early: EarlyBatches,
+        entropy: Entropy,
+        now_ms: Callable[[], int],
     ) -> None:
-        self.lookups = Lookups(tablets, waiters, now_ms)
-        puts = Puts(tablets, waiters, early, now_ms)
-        scanners = KvScanners(tablets, entropy, now_ms)
+        self.gate = KvGate(tablets, busy)
+        self.lookups = Lookups(tablets, self.gate, waiters, now_ms)
+        self.first_rows = FirstRows(tablets, self.gate, busy)
+        puts = Puts(tablets, self.gate, waiters, early, now_ms)
+        scanners = KvScanners(tablets, self.gate, busy, entropy, now_ms)
         self.handlers: dict[Api, Handler] = {
             Api.PUT_KV: puts.handle,
             Api.LOOKUP: self.lookups.look_up,

@@ -20,6 +20,7 @@ from lakeward.records.value_batch import encode_value_batch
 from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
+from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles
@@ -47,7 +48,8 @@ def warm_up() -> None:
         for _ in range(2):  # the second time recovers what the first one left
             files = OpenFiles(4)
             log = LogTablet(directory / "log-0", LogSettings(), files, lambda job: job())
-            kv = KvTablet(directory / "kv-0", log, lambda: table, "hash", lambda job: job(), lambda _: 0)
+            recovered = Recovery(directory / "kv-0", log, table, "hash").run()
+            kv = KvTablet(directory / "kv-0", log, lambda: table, recovered, lambda job: job(), lambda _: 0)
             _use(kv, table)
             log.close()
             kv.close()

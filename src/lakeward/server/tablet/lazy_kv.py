@@ -12,11 +12,11 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
-from lakeward.protocol.codec import decode, encode
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
+from lakeward.server.tablet.parked import ParkedRequest
 
 if TYPE_CHECKING:
     from lakeward.server.tablet.kv_service import KvService
@@ -40,7 +40,7 @@ class LazyKv:
         self._make = make
         self._service: KvService | None = None
         self._loading: asyncio.Future[KvService] | None = None
-        self._waiting: list[tuple[Answer, Any, Exchange]] = []
+        self._waiting: list[ParkedRequest] = []
         self._waiting_bytes = 0
 
     def load(self) -> None:
@@ -54,11 +54,11 @@ class LazyKv:
         if self._service is not None:
             return answer(self._service, request, exchange)
         self.load()
-        data = encode(request)  # the request may point into a buffer that is used again
-        if self._waiting_bytes + len(data) > _WAITING_BYTES_MAX:
+        parked = ParkedRequest(lambda request, exchange: self._answered(answer, request, exchange), request, exchange)
+        if self._waiting_bytes + parked.size > _WAITING_BYTES_MAX:
             raise ErrorCode.STORAGE_BACKPRESSURE.error("Primary key tables are being loaded; try again in a moment.")
-        self._waiting_bytes += len(data)
-        self._waiting.append((answer, decode(type(request), memoryview(bytearray(data))), exchange))
+        self._waiting_bytes += parked.size
+        self._waiting.append(parked)
         return None
 
     def handler(self, api: Api) -> Handler:
@@ -79,19 +79,10 @@ class LazyKv:
             self._service = loading.result()
         else:
             _log.error("primary key tables could not be loaded", exc_info=wrong)
-        for answer, request, exchange in waiting:
-            self._finish(answer, request, exchange)
+        for parked in waiting:
+            parked.answer()
 
-    def _finish(self, answer: Answer, request: Any, exchange: Exchange) -> None:
-        try:
-            if self._service is None:
-                raise ErrorCode.KV_STORAGE.error("Primary key tables could not be loaded; the server's log says why.")
-            message = answer(self._service, request, exchange)
-            if message is not None:
-                exchange.reply(message)
-        except LakewardError as wrong:
-            exchange.fail(wrong)
-        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
-            _log.exception("%s failed", exchange.api.name)
-            if not exchange.is_done:
-                exchange.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {exchange.api.name}."))
+    def _answered(self, answer: Answer, request: Any, exchange: Exchange) -> Any:
+        if self._service is None:
+            raise ErrorCode.KV_STORAGE.error("Primary key tables could not be loaded; the server's log says why.")
+        return answer(self._service, request, exchange)

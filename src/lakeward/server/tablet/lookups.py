@@ -1,4 +1,4 @@
-"""LOOKUP, PREFIX_LOOKUP and the limited scan of a primary key table: questions about its state."""
+"""LOOKUP and PREFIX_LOOKUP: questions about the state of a primary key table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.codec import encode
-from lakeward.protocol.declare import payload
 from lakeward.protocol.messages.kv import (
     PbLookupRespForBucket,
     PbPrefixLookupReqForBucket,
@@ -17,31 +16,38 @@ from lakeward.protocol.messages.kv import (
     PrefixLookupResponse,
 )
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest, PackedLookupResponse
-from lakeward.records.spans import Spans
-from lakeward.records.value_batch import encode_value_batch
 from lakeward.rpc.dispatch import Exchange
+from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.pending import error_fields
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
+from lakeward.storage.kv.kv_tablet import KvTablet
 
 
 class Lookups:
     """Answers lookups."""
 
-    def __init__(self, tablets: Tablets, waiters: Waiters, now_ms: Callable[[], int]) -> None:
+    def __init__(self, tablets: Tablets, gate: KvGate, waiters: Waiters, now_ms: Callable[[], int]) -> None:
         self._tablets = tablets
+        self._gate = gate
         self._waiters = waiters
         self._now_ms = now_ms
 
-    def look_up(self, request: PackedLookupRequest, exchange: Exchange) -> PackedLookupResponse:
+    def look_up(self, request: PackedLookupRequest, exchange: Exchange) -> PackedLookupResponse | None:
         """The rows of some keys, in the order of the keys."""
-        answers = tuple(self._values(request, one, exchange.version) for one in request.buckets_req)
-        return PackedLookupResponse(buckets_resp=answers)
+        asked = [AskedKeys.of(packed) for packed in request.buckets_req]
+        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in asked]
+        if not self._gate.admits(buckets, self.look_up, request, exchange):
+            return None
+        answers = (
+            self._values(request, one, bucket, exchange.version) for one, bucket in zip(asked, buckets, strict=True)
+        )
+        return PackedLookupResponse(buckets_resp=tuple(answers))
 
-    def _values(self, request: PackedLookupRequest, packed: payload, version: int) -> bytes | bytearray:
-        asked = AskedKeys.of(packed)
-        bucket = TableBucket(request.table_id, asked.partition_id, asked.bucket_id)
+    def _values(
+        self, request: PackedLookupRequest, asked: AskedKeys, bucket: TableBucket, version: int
+    ) -> bytes | bytearray:
         try:
             if asked.partition_name is not None:
                 raise ErrorCode.PARTITION_SPEC_INVALID.error(
@@ -56,8 +62,11 @@ class Lookups:
             return encode(PbLookupRespForBucket(**error_fields(asked, wrong)))
         return packed_values(asked, found)
 
-    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse:
+    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse | None:
         """All rows whose keys begin with some prefixes."""
+        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
+        if not self._gate.admits(buckets, self.prefix_look_up, request, exchange, before=KvTablet.ordering):
+            return None
         answers = tuple(self._value_lists(request, one, exchange.version) for one in request.buckets_req)
         return PrefixLookupResponse(buckets_resp=answers)
 
@@ -73,8 +82,3 @@ class Lookups:
         return PbPrefixLookupRespForBucket(
             partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists)
         )
-
-    def first_rows(self, bucket: TableBucket, limit: int) -> bytearray:
-        """The first rows of a bucket in key order, as a value batch."""
-        values = self._tablets.kv(bucket).scan(max(limit, 0)).values
-        return encode_value_batch(Spans([values.buffer], values.starts, values.ends))

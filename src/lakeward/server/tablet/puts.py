@@ -10,6 +10,7 @@ from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBuc
 from lakeward.records.kv_batch import KvBatch, parse_kv_batch
 from lakeward.rpc.dispatch import Exchange
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
+from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
 from lakeward.server.tablet.produce import ACKS
 from lakeward.server.tablet.tablets import Tablets
@@ -22,8 +23,11 @@ _BY_ENGINE, _OVERWRITE = 0, 1
 class Puts:
     """Answers puts."""
 
-    def __init__(self, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, tablets: Tablets, gate: KvGate, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
+    ) -> None:
         self._tablets = tablets
+        self._gate = gate
         self._waiters = waiters
         self._early = early
         self._now_ms = now_ms
@@ -34,6 +38,9 @@ class Puts:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
         if request.agg_mode not in {None, _BY_ENGINE, _OVERWRITE}:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no merge mode {request.agg_mode}.")
+        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
+        if not self._gate.admits(buckets, self.handle, request, exchange):
+            return None
         pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
         for place, one in enumerate(request.buckets_req):
             done = pending.done_at(place)
@@ -41,6 +48,8 @@ class Puts:
                 self._take(request, one, exchange.version, done)
             except LakewardError as wrong:
                 done(wrong)
+        for bucket in buckets:
+            self._gate.grow(bucket)
         answer: PutKvResponse | None = pending.started()
         return answer
 

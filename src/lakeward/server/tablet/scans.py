@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -99,15 +100,22 @@ class Scans:
     def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | None:
         """How many rows some buckets hold."""
 
-        def count(_service: object, asked: GetTableStatsRequest, _exchange: Exchange) -> GetTableStatsResponse:
-            return GetTableStatsResponse(
-                buckets_resp=tuple(self._stats(asked.table_id, one) for one in asked.buckets_req)
-            )
-
         if self._tablets.has_primary_key(request.table_id):
-            answer: GetTableStatsResponse | None = self._kv.answer(count, request, exchange)
+            answer: GetTableStatsResponse | None = self._kv.answer(self._count_state, request, exchange)
             return answer
-        return count(None, request, exchange)
+        return self._count(request)
+
+    def _count_state(
+        self, service: KvService, request: GetTableStatsRequest, exchange: Exchange
+    ) -> GetTableStatsResponse | None:
+        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
+        is_ready = service.gate.admits(buckets, partial(self._count_state, service), request, exchange)
+        return self._count(request) if is_ready else None
+
+    def _count(self, request: GetTableStatsRequest) -> GetTableStatsResponse:
+        return GetTableStatsResponse(
+            buckets_resp=tuple(self._stats(request.table_id, one) for one in request.buckets_req)
+        )
 
     def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
         bucket = TableBucket(table_id, one.partition_id, one.bucket_id)
@@ -133,12 +141,8 @@ class Scans:
         return self._tablets.kv(bucket).row_count
 
 
-def _first_rows(service: KvService, request: LimitScanRequest, _exchange: Exchange) -> LimitScanResponse:
-    bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
-    try:
-        return LimitScanResponse(is_log_table=False, records=service.lookups.first_rows(bucket, request.limit))
-    except LakewardError as wrong:
-        return _scan_failed(wrong)
+def _first_rows(service: KvService, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
+    return service.first_rows.handle(request, exchange)
 
 
 def _scan_failed(wrong: LakewardError) -> LimitScanResponse:

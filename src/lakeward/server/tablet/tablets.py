@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.options import table as table_rows
 from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
@@ -21,8 +23,12 @@ from lakeward.storage.open_files import OpenFiles, storage_error
 if TYPE_CHECKING:
     from lakeward.storage.kv.kv_table import KvTable
     from lakeward.storage.kv.kv_tablet import KvTablet
+    from lakeward.storage.kv.recovery import Recovery
 
 _log = logging.getLogger(__name__)
+_TRY_AGAIN_S = 1.0
+#: Runs a piece of work on a thread.
+OnThread = Callable[[Callable[[], None]], Awaitable[None]]
 
 
 class Tablets:
@@ -37,6 +43,7 @@ class Tablets:
         settings_of: Callable[[TableInfo], LogSettings],
         kv_engine: Callable[[], str],
         reserve_ids: Callable[[int, int], int],
+        busy: BusyBuckets,
     ) -> None:
         self._catalog = catalog
         self._directory = directory
@@ -45,8 +52,10 @@ class Tablets:
         self._settings_of = settings_of
         self._kv_engine = kv_engine
         self._reserve_ids = reserve_ids
+        self._busy = busy
         self._logs: dict[TableBucket, LogTablet] = {}
         self._kvs: dict[TableBucket, KvTablet] = {}
+        self._unopened: dict[TableBucket, LakewardError] = {}
         self._compacted_ms: dict[TableBucket, int] = {}
         self._kv_tables: dict[tuple[int, int], KvTable] = {}
         self._dropped_tables: set[int] = set()
@@ -107,18 +116,57 @@ class Tablets:
         if version == 0:
             _check_old_client(table)
         kv = self._kvs.get(bucket)
-        return kv if kv is not None else self._open_kv(table, bucket)
+        if kv is None:
+            wrong = self._unopened.get(bucket)
+            if wrong is not None:
+                raise wrong
+            kv = self._opened(bucket, self._recovery(table, bucket).run())
+        return kv
 
-    def _open_kv(self, table: TableInfo, bucket: TableBucket) -> KvTablet:
-        from lakeward.storage.kv.kv_tablet import KvTablet  # heavy: it brings compiled kernels along
+    def open_kv(self, bucket: TableBucket) -> KvTablet | None:
+        """The state of a bucket if it is open."""
+        return self._kvs.get(bucket)
+
+    def opening(self, bucket: TableBucket, on_thread: OnThread) -> Coroutine[Any, Any, None] | None:
+        """What opens the state of a bucket that has many rows; None where `kv` does so at once, or says why not."""
+        table = self._catalog.table_by_id(bucket.table_id)
+        if table is None or not table.descriptor.has_primary_key or bucket in self._unopened:
+            return None
+        try:
+            recovery = self._recovery(self.table(bucket), bucket)
+        except LakewardError:
+            return None
+        return None if recovery.is_short else self._open_beside(bucket, recovery, on_thread)
+
+    async def _open_beside(self, bucket: TableBucket, recovery: Recovery, on_thread: OnThread) -> None:
+        try:
+            for piece in recovery.pieces():
+                await on_thread(piece)
+            self.table(bucket)  # it may have been dropped meanwhile
+        except Exception as wrong:
+            known = wrong if isinstance(wrong, LakewardError) else ErrorCode.KV_STORAGE.error(f"{bucket}: {wrong!r}")
+            self._unopened[bucket] = known
+            # Those who waited are told when this ends; who comes later has it tried again.
+            asyncio.get_running_loop().call_later(_TRY_AGAIN_S, self._unopened.pop, bucket)
+            recovery.close()
+            raise
+        self._opened(bucket, recovery)
+
+    def _recovery(self, table: TableInfo, bucket: TableBucket) -> Recovery:
+        from lakeward.storage.kv.recovery import Recovery  # heavy: it brings compiled kernels along
 
         directory = self._directory.kv(self._parent(table, bucket), bucket.bucket)
-        table_id = table.table_id
+        return Recovery(directory, self.log(bucket), self._kv_table(table.table_id), self._kv_engine())
+
+    def _opened(self, bucket: TableBucket, recovery: Recovery) -> KvTablet:
+        from lakeward.storage.kv.kv_tablet import KvTablet
+
+        table_id = bucket.table_id
         kv = KvTablet(
-            directory,
+            recovery.directory,
             self.log(bucket),
             partial(self._kv_table, table_id),
-            self._kv_engine(),
+            recovery,
             self._later,
             partial(self._reserve_ids, table_id),
         )
@@ -179,7 +227,7 @@ class Tablets:
 
     def _forget(self, is_gone: Callable[[TableBucket], bool]) -> None:
         for bucket in [b for b in self._kvs if is_gone(b)]:
-            self._kvs.pop(bucket).close()
+            self._busy.when_free(bucket, self._kvs.pop(bucket).close)
         for bucket in [b for b in self._logs if is_gone(b)]:
             self._logs.pop(bucket).abandon()
 
@@ -227,9 +275,15 @@ class Tablets:
 
     def snapshot(self) -> Iterator[object]:
         """Have the state of every bucket written that has changed."""
-        for kv in list(self._kvs.values()):
-            kv.snapshot()
+        for bucket, kv in list(self._kvs.items()):
+            if kv.snapshot_is_due and bucket not in self._busy:
+                self._busy.begin(bucket, self._snapshot(kv))
             yield kv
+
+    async def _snapshot(self, kv: KvTablet) -> None:
+        """The bucket waits until its state is held, not until it is written."""
+        hold = kv.begin_snapshot()
+        kv.write_snapshot(await self._busy.on_thread(hold))
 
     def _has_old_segments(self, table: TableInfo, bucket: TableBucket) -> bool:
         """Whether a log that is not open could have anything to delete: a lone segment never goes."""

@@ -2,6 +2,7 @@
 
     store          the port: KvStore, KvView, Applied
     slices         batches of keys and values: many byte strings in one buffer
+    recovery       state coming back: snapshot, then the log since (replay)
     snapshots      the state on disk with its log offset; the newest good one; the same for all engines
     engines        engine name → store; a snapshot of one engine restored into another
 

@@ -6,7 +6,7 @@ is cleaned. That makes undo a matter of pointing back, and a view a matter of no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,9 @@ _SLOTS_MIN = 64
 _MEMORY_FACTOR = 2.3
 _GARBAGE_SHARE_MIN = 1 / 3
 _GARBAGE_BYTES_MIN = 64 * 1024
+#: Work on all of so many rows takes long enough to be noticed.
+_LARGE_ROWS = 50_000
+_NEARLY_FULL = 0.85
 #: Slots per row above which the index is made smaller.
 _SLOTS_PER_ROW_MAX = 16
 
@@ -208,16 +211,32 @@ class HashStore:
 
     def scan_prefix(self, prefix: bytes) -> Entries:
         """All rows whose key begins so, in key order. The first one sorts all keys, later ones do not."""
-        if self._ordered is None:
-            log = self._log.borrow()
-            self._ordered = OrderedKeys(log.gather_keys(in_key_order(log.chunks, self._live_positions())))
-        keys = self._ordered.with_prefix(prefix)
+        keys = self._keys_in_order().with_prefix(prefix)
         values = self.get(keys)
         there = values.starts >= 0
         return Entries(
             Slices(keys.buffer, keys.starts[there], keys.ends[there]),
             Slices(values.buffer, values.starts[there], values.ends[there]),
         )
+
+    def _keys_in_order(self) -> OrderedKeys:
+        if self._ordered is None:
+            log = self._log.borrow()
+            self._ordered = OrderedKeys(log.gather_keys(in_key_order(log.chunks, self._live_positions())))
+        return self._ordered
+
+    def ordering(self) -> Callable[[], None] | None:
+        """Sort all keys, or merge new ones in, where there are many."""
+        if self.row_count < _LARGE_ROWS or (self._ordered is not None and not self._ordered.merge_is_due):
+            return None
+        return lambda: self._keys_in_order().merge()
+
+    def growth(self) -> Callable[[], None] | None:
+        """Make a large index larger before it is full."""
+        slot_count = len(self._slots)
+        if slot_count < _LARGE_ROWS or self.row_count < _rows_max(slot_count) * _NEARLY_FULL:
+            return None
+        return lambda: self._resize(slot_count * 2)
 
     def view(self) -> HashView:
         """The state as it is now, to be read while writes go on."""

@@ -32,18 +32,19 @@ class HashView:
         self._order: KeyOrder | None = None
         self._ready = _NONE
 
-    def read(self, bytes_max: int) -> Entries:
+    def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
         """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
-        if self._log is None:
+        if self._log is None or rows_max == 0:
             return Entries.of(())
         if self._order is None:
             self._order = KeyOrder(self._log.chunks, self._positions)
             self._positions = _NONE
         taken: list[I64] = []
+        rows_left = self.row_count if rows_max is None else rows_max
         while True:
             if not len(self._ready):
                 self._ready = self._order.take()
-            window = self._ready[:_ROWS_MEASURED]
+            window = self._ready[: min(_ROWS_MEASURED, rows_left)]
             sizes = self._log.row_sizes(window)
             fitting = int(np.searchsorted(np.cumsum(sizes), bytes_max, side="right"))
             if not taken:
@@ -51,7 +52,8 @@ class HashView:
             taken.append(window[:fitting])
             self._ready = self._ready[fitting:]
             bytes_max -= int(sizes[:fitting].sum())
-            if fitting < len(window) or not len(window):
+            rows_left -= fitting
+            if fitting < len(window) or not len(window) or not rows_left:
                 return self._log.gather(np.concatenate(taken))
 
     def close(self) -> None:

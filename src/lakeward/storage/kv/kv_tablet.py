@@ -6,8 +6,8 @@ answered. The changelog is the write-ahead log: state is a snapshot plus what th
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +18,19 @@ from lakeward.records.kv_batch import KvBatch, parse_kv_batch
 from lakeward.records.log_batch import BatchSpan
 from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
-from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.log_compaction import CompactedSegment, compact
 from lakeward.storage.kv.merge_engines import merger_for
 from lakeward.storage.kv.merging import merged
 from lakeward.storage.kv.missing_rows import batch_of_missing
-from lakeward.storage.kv.replay import replay
+from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.snapshots import KEPT, stored_snapshots, usable_snapshot
-from lakeward.storage.kv.store import KvStore, KvView
+from lakeward.storage.kv.snapshots import KEPT, PendingSnapshot, stored_snapshots
+from lakeward.storage.kv.store import KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.open_files import storage_error
 
-_log = logging.getLogger(__name__)
 KeySlices = Slices
 
 
@@ -44,32 +42,21 @@ class KvTablet:
         directory: Path,
         log: LogTablet,
         table: Callable[[], KvTable],
-        engine: str,
+        recovered: Recovery,
         later: Later,
         reserve: Reserve,
     ) -> None:
+        """`recovered` has run to its end."""
         self.directory = directory
         self.log = log
         self._table = table
         self._later = later
         self._reserve = reserve
-        self._store: KvStore = open_store(engine, directory / "work")
-        self._snapshot_offset = self._recover()
+        self._store = recovered.store
+        self._snapshot_offset = recovered.snapshot_offset
         self._snapshot_under_way = False
         self._compacted_offset = 0
         self._ids: AutoIncrement | None = None
-
-    def _recover(self) -> int:
-        """The newest good snapshot, then what the log has since."""
-        start = self.log.start_offset
-        snapshot = usable_snapshot(self.directory, start, self.log.end_offset)
-        if snapshot is not None:
-            restore_any(self._store, snapshot, self.directory / "work")
-            start = snapshot.log_offset
-        elif start > 0:
-            _log.error("%s: no snapshot reaches back to the log's start %d; older rows are gone", self.directory, start)
-        replay(self.log, self._store, self._table(), start)
-        return start if snapshot is not None else -1
 
     # -- writing
 
@@ -154,6 +141,14 @@ class KvTablet:
         """The state as it is now, to be read while writes go on."""
         return self._store.view()
 
+    def ordering(self) -> Callable[[], None] | None:
+        """Long work that the next `scan_prefix` would have to do first, on any thread; None when there is none."""
+        return self._store.ordering()
+
+    def growth(self) -> Callable[[], None] | None:
+        """Long work that one of the next puts would have to do first, on any thread; None when there is none."""
+        return self._store.growth()
+
     # -- keeping
 
     @property
@@ -165,23 +160,34 @@ class KvTablet:
         offsets = [s.log_offset for s in stored_snapshots(self.directory)]
         return min(offsets) if len(offsets) >= KEPT else 0
 
+    @property
+    def snapshot_is_due(self) -> bool:
+        """Whether the state has changed since the last snapshot."""
+        return not self._snapshot_under_way and self.log.end_offset != self._snapshot_offset
+
     def snapshot(self) -> None:
         """Have the state written, soon and elsewhere, if it has changed."""
-        if self._snapshot_under_way or self.log.end_offset == self._snapshot_offset:
-            return
+        if self.snapshot_is_due:
+            self.write_snapshot(self.begin_snapshot()())
+
+    def begin_snapshot(self) -> Callable[[], PendingSnapshot]:
+        """Get ready; returns what takes hold of the state, on any thread but before the next write."""
         offset = self.log.end_offset
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self.log.checkpoint()  # runs before the snapshot is written: a snapshot never knows more than the log on disk
-        pending = self._store.snapshot(self.directory, offset, {})
+        return partial(self._store.snapshot, self.directory, offset, {})
+
+    def write_snapshot(self, pending: PendingSnapshot) -> None:
+        """Have it written, soon and elsewhere."""
         self._snapshot_under_way = True
 
         def write() -> None:
             try:
                 pending.write()
-                self._snapshot_offset = offset
+                self._snapshot_offset = pending.log_offset
             finally:
                 self._snapshot_under_way = False
 

@@ -7,6 +7,7 @@ index for the value anyway, and finds none.
 
 from __future__ import annotations
 
+import heapq
 from bisect import bisect_left, bisect_right
 
 import numpy as np
@@ -43,8 +44,8 @@ class OrderedKeys:
 
     def with_prefix(self, prefix: bytes) -> Slices:
         """The keys that begin so, sorted, without repeats; some may be gone."""
-        if self._recent_count > max(_RECENT_MIN, len(self._sorted) // _RECENT_SHARE):
-            self._merge()
+        if self.merge_is_due:
+            self.merge()
         keys = self._sorted
         rows = range(len(keys))
         first = bisect_left(rows, prefix, key=lambda i: _head(keys, i, len(prefix)))
@@ -53,8 +54,16 @@ class OrderedKeys:
         recent = [_compact(batch, _having(batch, prefix)) for batch in self._recent]
         return _merged(found, sorted(key for batch in recent for key in batch.present()))
 
-    def _merge(self) -> None:
-        self._sorted = _merged(self._sorted, sorted(key for batch in self._recent for key in batch.present()))
+    @property
+    def merge_is_due(self) -> bool:
+        """Whether there are too many new keys to look through them one by one."""
+        return self._recent_count > max(_RECENT_MIN, len(self._sorted) // _RECENT_SHARE)
+
+    def merge(self) -> None:
+        """Put new keys in their places."""
+        # Batch by batch: one long sort would keep every other thread waiting.
+        recent = list(heapq.merge(*(sorted(batch.present()) for batch in self._recent)))
+        self._sorted = _merged(self._sorted, recent)
         self._recent = []
         self._recent_count = 0
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import numpy as np
 
 from lakeward.records.changelog_batch import changelog_rows
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.log_batch import BatchSpan, walk_batches
 from lakeward.records.row_kernels import RowForm
 from lakeward.storage.kv.changes import values_of_rows
 from lakeward.storage.kv.kv_table import KvTable
@@ -17,15 +20,23 @@ from lakeward.storage.log.log_tablet import LogTablet
 _PIECE_BYTES = 8 << 20
 
 
-def replay(log: LogTablet, store: KvStore, table: KvTable, from_offset: int) -> None:
-    """Apply every change from an offset to the end of the log."""
+def replay_pieces(log: LogTablet, store: KvStore, table: KvTable, from_offset: int) -> Iterator[Callable[[], None]]:
+    """Every change from an offset to the end of the log: to be applied piece by piece, on any thread but in order.
+
+    The log is read by whoever iterates.
+    """
     offset = from_offset
     while offset < log.end_offset:
-        read = log.read(offset, _PIECE_BYTES, at_least_one=True)
-        for span in walk_batches(read.data):
-            if span.header.last_offset >= from_offset and span.header.record_count:
-                _apply(store, table, read.data[span.start : span.end], span.header.schema_id)
-            offset = span.header.last_offset + 1
+        data = log.read(offset, _PIECE_BYTES, at_least_one=True).data
+        spans = list(walk_batches(data))
+        offset = spans[-1].header.last_offset + 1
+        yield partial(_apply_all, store, table, data, [s for s in spans if s.header.last_offset >= from_offset])
+
+
+def _apply_all(store: KvStore, table: KvTable, data: memoryview, spans: list[BatchSpan]) -> None:
+    for span in spans:
+        if span.header.record_count:
+            _apply(store, table, data[span.start : span.end], span.header.schema_id)
 
 
 def _apply(store: KvStore, table: KvTable, batch: memoryview, schema_id: int) -> None:

@@ -28,12 +28,12 @@ class RocksDbView:
         self._rows: Iterator[tuple[bytes, bytes]] = rows
         self._next: tuple[bytes, bytes] | None = None
 
-    def read(self, bytes_max: int) -> Entries:
+    def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
         """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
         taken: list[tuple[bytes, bytes]] = []
         with rocksdb_failures(self._directory):
             row = self._next or next(self._rows, None)
-            while row is not None:
+            while row is not None and len(taken) != rows_max:
                 bytes_max -= len(row[0]) + len(row[1])
                 if bytes_max < 0 and taken:
                     break

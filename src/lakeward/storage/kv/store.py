@@ -6,7 +6,7 @@ The changelog is the write-ahead log: a store keeps nothing by itself, its state
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,7 +34,7 @@ class KvView(Protocol):
         """How many rows the view has in all."""
         ...
 
-    def read(self, bytes_max: int) -> Entries:
+    def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
         """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
         ...
 
@@ -92,6 +92,14 @@ class KvStore(Protocol):
 
     def view(self) -> KvView:
         """The state as it is now, to be read while writes go on."""
+        ...
+
+    def ordering(self) -> Callable[[], None] | None:
+        """Long work that the next `scan_prefix` would have to do first; None when there is none."""
+        ...
+
+    def growth(self) -> Callable[[], None] | None:
+        """Long work that one of the next `apply` would have to do first; None when there is none."""
         ...
 
     def snapshot(self, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:

@@ -16,6 +16,7 @@ from lakeward.records.log_batch import crc_is_right, walk_batches
 from lakeward.records.spans import Spans
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
+from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles
@@ -35,7 +36,8 @@ def table(**properties: str) -> KvTable:
 def opened(directory: Path, kv_table: KvTable) -> KvTablet:
     """The tablet in a directory, with small segments."""
     log = LogTablet(directory / "log-0", LogSettings(segment_bytes_max=4000), OpenFiles(8), lambda job: job())
-    return KvTablet(directory / "kv-0", log, lambda: kv_table, "hash", lambda job: job(), lambda _: 0)
+    recovered = Recovery(directory / "kv-0", log, kv_table, "hash").run()
+    return KvTablet(directory / "kv-0", log, lambda: kv_table, recovered, lambda job: job(), lambda _: 0)
 
 
 def put(kv: KvTablet, rows: dict[int, str | None]) -> None:

@@ -1,0 +1,65 @@
+"""State coming back when a bucket is opened: the newest good snapshot, then what the log has since."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lakeward.storage.kv.engines import open_store, restore_any
+from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.replay import replay_pieces
+from lakeward.storage.kv.snapshots import usable_snapshot
+from lakeward.storage.kv.store import KvStore
+from lakeward.storage.log.log_tablet import LogTablet
+
+_log = logging.getLogger(__name__)
+#: Changes that are played back in a few milliseconds.
+_FEW_CHANGES = 10_000
+
+
+class Recovery:
+    """A store on its way to the state of its log's end."""
+
+    store: KvStore
+
+    def __init__(self, directory: Path, log: LogTablet, table: KvTable, engine: str) -> None:
+        self.directory = directory
+        self._log = log
+        self._table = table
+        self._engine = engine
+        self.snapshot_offset = -1
+
+    @property
+    def is_short(self) -> bool:
+        """Whether nobody would notice that it has to be done."""
+        return self._log.end_offset - self._log.start_offset <= _FEW_CHANGES and not self.directory.exists()
+
+    def pieces(self) -> Iterator[Callable[[], None]]:
+        """The work, to be done in order. A piece may run on another thread; the iterator reads the log and may not."""
+        start, end = self._log.start_offset, self._log.end_offset
+        yield lambda: self._restore(start, end)
+        yield from replay_pieces(self._log, self.store, self._table, max(start, self.snapshot_offset))
+
+    def _restore(self, log_start: int, log_end: int) -> None:
+        work = self.directory / "work"
+        self.store = open_store(self._engine, work)
+        snapshot = usable_snapshot(self.directory, log_start, log_end)
+        if snapshot is not None:
+            restore_any(self.store, snapshot, work)
+            self.snapshot_offset = snapshot.log_offset
+        elif log_start > 0:
+            _log.error(
+                "%s: no snapshot reaches back to the log's start %d; older rows are gone", self.directory, log_start
+            )
+
+    def close(self) -> None:
+        """Give up what there is so far."""
+        if hasattr(self, "store"):
+            self.store.close()
+
+    def run(self) -> Recovery:
+        """All of it, here and now."""
+        for piece in self.pieces():
+            piece()
+        return self
