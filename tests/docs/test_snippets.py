@@ -12,7 +12,7 @@ import pytest
 from server_process import ServerProcess
 
 _ROOT = Path(__file__).parents[2]
-_PAGES = ["README.md", "docs/guides/first-table.md"]
+_PAGES = ["README.md", "docs/guides/first-table.md", "docs/guides/primary-keys.md"]
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
