@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.keyed.keyed_rows import Missing
+    from lakeward.client.log_peek import LogPeek
     from lakeward.records.predicate import Predicate
 
 
@@ -240,6 +241,10 @@ class Table:
     ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
         return self._loop.run(self._inner.offsets(at, partitions=partitions))
+
+    def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
+        """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
+        return self._loop.run(self._inner.peek(bucket, offset))
 
     # -- partitions ---------------------------------------------------------------------------------------------------
 

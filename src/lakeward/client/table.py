@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakeward.client.keyed.keyed_rows import KeyedRows, Missing
     from lakeward.client.keyed.state import TableState
     from lakeward.client.keyed.upserter import AsyncUpserter
+    from lakeward.client.log_peek import LogPeek
     from lakeward.client.routing import Router
     from lakeward.records.predicate import Predicate
 
@@ -267,6 +268,14 @@ class AsyncTable:
         places = await self._offsets.places(None if partitions is None else tuple(partitions))
         found = await self._offsets.of(places, at)
         return {place.id: offset for place, offset in found.items()}
+
+    async def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
+        """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
+        from lakeward.client.log_peek import peek
+
+        only = None if bucket.partition is None else [bucket.partition]
+        (place,) = await self._offsets.places(only, [bucket.bucket])
+        return await peek(self._cluster, self.info, place, offset)
 
     @property
     def _offsets(self) -> TableOffsets:

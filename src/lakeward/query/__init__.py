@@ -17,5 +17,7 @@ A stream:  initial → latest → plan → read_split …
     stream             TableStream; stateless, everything it knows is in the offsets
     stream_offset      StreamOffset: what was read, bucket by bucket
     admission          how much the next batch may read, shared fairly by the buckets
+    table_now          what of a table a stream sees at one moment
+    progress           how far behind a stream is
     data_loss          DataLossError: rows that are gone before they were read
 """

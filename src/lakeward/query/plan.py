@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakeward.client.results import BucketId
+from lakeward.client.results import BucketId, PartitionInfo
 from lakeward.model.table import TableInfo
 from lakeward.query.filters import Filter, columns_of
 from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
@@ -40,7 +40,10 @@ class Summary:
         if self.partitions is not None:
             parts.append(f"{self.partitions[0]:,} of {self.partitions[1]:,} partitions")
         parts.append(_counted(self.buckets, "bucket"))
-        parts.append("current state" if self.is_state else _counted(self.offsets, "offset"))
+        if self.is_state:
+            parts.append("current state")
+        if self.offsets or not self.is_state:
+            parts.append(_counted(self.offsets, "offset"))
         parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
         if self.filters:
             parts.append(f"pushed: {', '.join(self.filters)}")
@@ -69,7 +72,8 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     """Plan a read up to where the table ends now."""
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
-    names, of_all = chosen_partitions(table, request)
+    chosen, of_all = chosen_partitions(table, request)
+    names = None if chosen is None else [p.name for p in chosen]
     starts = table.offsets("earliest", partitions=names)
     stops = table.offsets("latest", partitions=names)
     ranges = {id_: (starts[id_], stops[id_]) for id_ in stops if id_ in starts}
@@ -83,27 +87,32 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
         ]
     else:
         splits = enough(log_splits(ranges, request), request)
-    summary = Summary(
+    return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+
+
+def summary(info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_all: int = 0) -> Summary:
+    """What some splits amount to; `of_all` is how many partitions there are."""
+    read = {s.partition for s in splits}
+    return Summary(
         name=request.name,
-        partitions=None if names is None else (len({s.partition for s in splits} & set(names)), of_all),
+        partitions=(len(read), of_all) if info.descriptor.is_partitioned else None,
         buckets=len({s.id for s in splits}),
-        offsets=sum(s.weight for s in splits),
-        columns=_columns(table.info, request),
-        filters=tuple(str(f) for f in request.filters if _reaches(f, table.info, request)),
+        offsets=sum(s.weight for s in splits if isinstance(s, LogSplit)),
+        columns=_columns(info, request),
+        filters=tuple(str(f) for f in request.filters if _reaches(f, info, request)),
         limit=request.limit,
-        is_state=is_state,
+        is_state=any(isinstance(s, StateSplit) for s in splits),
     )
-    return Plan(tuple(splits), summary)
 
 
-def chosen_partitions(table: Table, request: ReadRequest) -> tuple[list[str] | None, int]:
+def chosen_partitions(table: Table, request: ReadRequest) -> tuple[list[PartitionInfo] | None, int]:
     """The partitions that can hold matching rows (None without partitions), and how many there are in all."""
     if not table.info.descriptor.is_partitioned:
         return None, 0
     found = table.partitions()
     filters = () if request.view is View.BINLOG else request.filters
     schema = table.info.schema
-    kept = [p.name for p in found if keeps_partition(filters, partition_values(schema, p.spec))]
+    kept = [p for p in found if keeps_partition(filters, partition_values(schema, p.spec))]
     return kept, len(found)
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
+from lakeward.query.data_loss import removed
 from lakeward.query.pushdown import to_predicate
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LogSplit, Split, StateSplit
@@ -19,6 +20,7 @@ from lakeward.records.arrow_types import arrow_schema
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
+    from lakeward.client.sync_scan import Scan
     from lakeward.client.sync_table import Table
 
 _COUNTED_ROWS = 1 << 20
@@ -74,7 +76,7 @@ class _Reading:
         columns = self._schema.names if view is View.BINLOG else self._own_columns()
         found = self._table.snapshot_batches(
             columns,
-            partitions=None if split.partition is None else [split.partition],
+            partitions=_partitions(split),
             buckets=[split.bucket],
             as_of=split.as_of,
         )
@@ -94,7 +96,7 @@ class _Reading:
             for first in range(split.start, split.stop, _COUNTED_ROWS):
                 yield counted(min(_COUNTED_ROWS, split.stop - first))
             return
-        for rows in self._fetched(split, split.start, self._own_columns(), metadata=False):
+        for rows in self._fetched(split, self._own_columns(), metadata=False):
             yield rows if self._columns else counted(rows.num_rows)
 
     def _changes(
@@ -104,27 +106,43 @@ class _Reading:
         made: ChangelogRows | BinlogRows | UpsertRows,
         lead: int = 0,
     ) -> Iterator[pa.RecordBatch]:
-        for changes in self._fetched(split, max(split.start - lead, 0), columns, metadata=True):
+        for changes in self._fetched(split, columns, metadata=True, lead=lead):
             rows = made.rows(changes)
             if rows.num_rows:
                 yield rows
 
     def _fetched(
-        self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool
+        self, split: LogSplit, columns: tuple[str, ...], *, metadata: bool, lead: int = 0
     ) -> Iterator[pa.RecordBatch]:
+        """The log of a split, from `lead` offsets earlier if they are there; tells what retention has removed."""
+        start = max(split.start - lead, 0)
+        while start < split.stop:
+            try:
+                yield from self._scan(split, start, columns, metadata=metadata).batches()
+                return
+            except LakewardError as wrong:
+                if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
+                    raise
+                begin = self._table.offsets("earliest", partitions=_partitions(split))[split.id]
+                if begin <= start:
+                    raise
+                if begin > split.start and self._request.settings.fail_on_data_loss:
+                    raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
+            start = begin
+
+    def _scan(self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool) -> Scan:
         where = None
         if not self._table.info.descriptor.has_primary_key:  # servers judge no batches of changes
             where = to_predicate(self._request.filters, self._schema)
-        scan = self._table.scan(
+        return self._table.scan(
             columns,
             start={split.id: start},
             end={split.id: split.stop},
-            partitions=None if split.partition is None else [split.partition],
+            partitions=_partitions(split),
             buckets=[split.bucket],
             metadata_columns=metadata,
             where=where,
         )
-        return scan.batches()
 
     def _own_columns(self) -> tuple[str, ...]:
         """The table's columns to read; at least one, since the server sends all when asked for none."""
@@ -133,6 +151,10 @@ class _Reading:
             return own
         by_root = {column.type.root: column.name for column in reversed(self._schema.columns)}
         return (next((by_root[root] for root in _LIGHT if root in by_root), self._schema.names[0]),)
+
+
+def _partitions(split: Split) -> list[str] | None:
+    return None if split.partition is None else [split.partition]
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

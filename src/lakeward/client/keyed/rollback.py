@@ -39,6 +39,8 @@ class Rollback:
 
 
 def _first_of_each(keys: pa.Table) -> pa.Array:
-    numbered = keys.append_column(_ROW, pa.array(np.arange(keys.num_rows)))
+    rows = pa.array(np.arange(keys.num_rows))
+    # Fetched columns lie where they were received; the copy lies as Arrow's engine wants it.
+    numbered = keys.take(rows).append_column(_ROW, rows)
     first = numbered.group_by(keys.column_names, use_threads=False).aggregate([(_ROW, "min")])[f"{_ROW}_min"]
     return pa.array(np.sort(first.to_numpy()))

@@ -1,0 +1,65 @@
+"""A look at what comes next in a bucket's log: how large its rows are, and when they were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeward.client.cluster import Cluster
+from lakeward.client.offsets import Place
+from lakeward.client.patience import ask_leader
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableInfo
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.log import (
+    FetchLogRequest,
+    FetchLogResponse,
+    PbFetchLogReqForBucket,
+    PbFetchLogReqForTable,
+)
+from lakeward.records.log_batch import walk_batches
+from lakeward.rpc.channel import Channel
+
+_CLIENT = -1
+#: The server answers with whole batches of about this size, and always with one.
+_PEEK_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LogPeek:
+    """The batches at some offset: their rows and bytes, and when the first of them was written."""
+
+    rows: int
+    bytes: int
+    time_ms: int
+
+
+async def peek(cluster: Cluster, info: TableInfo, place: Place, offset: int) -> LogPeek | None:
+    """What comes at an offset; None when nothing does, or when it is in remote storage."""
+    bucket = PbFetchLogReqForBucket(
+        partition_id=place.bucket.partition_id,
+        bucket_id=place.bucket.bucket,
+        fetch_offset=offset,
+        max_fetch_bytes=_PEEK_BYTES,
+    )
+    table = PbFetchLogReqForTable(table_id=info.table_id, projection_pushdown_enabled=False, buckets_req=(bucket,))
+    ask = FetchLogRequest(
+        follower_server_id=_CLIENT, max_bytes=_PEEK_BYTES, tables_req=(table,), max_wait_ms=0, min_bytes=1
+    )
+
+    async def send(channel: Channel) -> memoryview | None:
+        answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, ask)
+        reply = answer.tables_resp[0].buckets_resp[0]
+        if reply.error_code:
+            raise ErrorCode.of_wire(reply.error_code).error(f"{info.path}, bucket {place.id}: {reply.error_message}")
+        assert reply.records is None or isinstance(reply.records, memoryview)
+        return reply.records
+
+    records = await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
+    spans = list(walk_batches(records)) if records else []
+    if not spans:
+        return None
+    return LogPeek(
+        rows=sum(s.header.record_count for s in spans),
+        bytes=sum(s.end - s.start for s in spans),
+        time_ms=spans[0].header.commit_timestamp_ms,
+    )

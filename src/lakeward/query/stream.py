@@ -1,0 +1,237 @@
+"""TableStream: an unbounded read, batch by batch. Stateless; everything it knows is in the offsets.
+
+    initial()               where a stream without a checkpoint begins
+    latest(start, limit)    how far the next batch goes
+    plan(start, end)        the splits of a batch; `read_split` reads them
+    progress(offset)        how far behind the stream is
+
+Every row comes exactly once: a batch is given by its two offsets alone, and planned again it holds the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lakeward.client.results import BucketId, Timestamp
+from lakeward.errors import LakewardError
+from lakeward.query import data_loss
+from lakeward.query.admission import ReadLimit, admit
+from lakeward.query.options import StartupMode
+from lakeward.query.plan import Plan, log_splits, summary
+from lakeward.query.progress import BucketProgress, Progress
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import Split, StateSplit
+from lakeward.query.stream_offset import Position, StreamOffset
+from lakeward.query.table_now import TableNow
+from lakeward.query.views import check_view
+from lakeward.runtime.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.client.sync_table import Table
+
+_BEGINNING = Position(0)
+#: Looking at a bucket's next rows costs a request: only the buckets that are furthest behind are looked at.
+_PEEKED_BUCKETS = 8
+
+
+class TableStream:
+    """A stream of a table or of one of its views."""
+
+    def __init__(self, conn: Connection, request: ReadRequest, clock: Clock | None = None) -> None:
+        self._conn = conn
+        self._request = request
+        self._settings = request.settings
+        self._clock = clock or SystemClock()
+
+    # -- offsets ------------------------------------------------------------------------------------------------------
+
+    def initial(self) -> StreamOffset:
+        """Where the stream begins, by `scan.startup.mode`."""
+        found = self._now()
+        begin = self._begin(found)
+        return StreamOffset(found.table_id, begin, found.partitions, self._clock.now_ms(), is_initial=True)
+
+    def _begin(self, found: TableNow) -> dict[BucketId, Position]:
+        match self._settings.mode:
+            case StartupMode.FULL if found.table.info.descriptor.has_primary_key:
+                return {id_: Position(end, is_state=end > 0) for id_, end in found.offsets("latest").items()}
+            case StartupMode.LATEST:
+                return _positions(found.offsets("latest"))
+            case StartupMode.TIMESTAMP:
+                assert self._settings.start_ms is not None
+                return _positions(found.offsets(Timestamp(self._settings.start_ms)))
+            case StartupMode.GROUP:
+                begins = found.offsets("earliest")
+                return _positions(begins | self._committed(begins))
+            case _:
+                return _positions(found.offsets("earliest"))
+
+    def _committed(self, known: Mapping[BucketId, int]) -> dict[BucketId, int]:
+        from lakeward.client.groups import ConsumerGroups
+
+        assert self._settings.group is not None
+        told = ConsumerGroups(self._conn).committed(self._settings.group, self._request.path)
+        return {id_: offset for id_, offset in told.items() if id_ in known}
+
+    def latest(
+        self, start: StreamOffset, limit: ReadLimit | None = None, *, within: StreamOffset | None = None
+    ) -> StreamOffset:
+        """How far the batch that begins at `start` goes: to the end of the table, or as far as the limit allows.
+
+        Partitions that appeared are in it, those that were dropped are not. Nothing beyond `within` is read; a run
+        over what is available now calls `latest(start)` once and passes that.
+        """
+        found = self._now()
+        starts = self._starts(start, found)
+        ends = found.offsets("latest")
+        starts = {id_: self._within_log(id_, starts.get(id_, _BEGINNING), end) for id_, end in ends.items()}
+        if within is not None:
+            ends = {id_: min(end, within.buckets[id_].offset) for id_, end in ends.items() if id_ in within.buckets}
+            starts = {id_: position for id_, position in starts.items() if id_ in ends}
+        admitted = admit(starts, ends, self._rows(limit, found, starts, ends))
+        kept = {id_.partition for id_ in admitted}
+        partitions = {name: number for name, number in found.partitions.items() if name in kept}
+        if (start.table_id, start.buckets, start.partitions) == (found.table_id, admitted, partitions):
+            return start  # nothing new
+        begin = replace(start, is_initial=False) if start.is_initial else None
+        return StreamOffset(found.table_id, admitted, partitions, start.state_ms, begin=begin)
+
+    def _starts(self, start: StreamOffset, found: TableNow) -> Mapping[BucketId, Position]:
+        """What of an offset still stands for the tables and partitions that are there."""
+        if start.table_id != found.table_id:
+            if self._settings.fail_on_data_loss:
+                raise data_loss.recreated(self._request.path)
+            return {}
+        stands = {id_: p for id_, p in start.buckets.items() if _is_same(id_, start.partitions, found.partitions)}
+        if self._settings.fail_on_data_loss:
+            return stands
+        begins = found.offsets("earliest")
+        everywhere = {**dict.fromkeys(begins, _BEGINNING), **stands}
+        return {id_: p if p.is_state else Position(max(p.offset, begins.get(id_, 0))) for id_, p in everywhere.items()}
+
+    def _within_log(self, id_: BucketId, position: Position, end: int) -> Position:
+        if position.offset <= end:
+            return position
+        if self._settings.fail_on_data_loss:
+            raise data_loss.shrunk(self._request.path, id_, position.offset, end)
+        return Position(end, is_state=position.is_state)
+
+    def _rows(
+        self,
+        limit: ReadLimit | None,
+        found: TableNow,
+        starts: Mapping[BucketId, Position],
+        ends: Mapping[BucketId, int],
+    ) -> int | None:
+        """The limit in rows. A row is taken to be as large as the next ones of the longest backlog are in the log."""
+        if limit is None:
+            return None
+        behind = {id_: ends[id_] - p.offset for id_, p in starts.items() if not p.is_state and ends[id_] > p.offset}
+        if limit.bytes is None or not behind:
+            return limit.in_rows(None)
+        longest = max(behind, key=lambda id_: behind[id_])
+        seen = _peek(found.table, longest, starts[longest].offset)
+        return limit.in_rows(None if seen is None else seen[0])
+
+    # -- batches ------------------------------------------------------------------------------------------------------
+
+    def plan(self, start: StreamOffset, end: StreamOffset) -> Plan:
+        """The splits of the batch between two offsets; rows that are gone are an error, unless that is switched off."""
+        found = self._now()
+        if start.is_initial and end.begin is not None:
+            start = end.begin
+        if end.table_id != found.table_id:
+            if self._settings.fail_on_data_loss:
+                raise data_loss.recreated(self._request.path)
+            return Plan((), summary(found.table.info, self._request, ()))
+        states: list[Split] = []
+        ranges: dict[BucketId, tuple[int, int]] = {}
+        is_known = start.table_id == end.table_id
+        for id_, stop in end.buckets.items():
+            told = start.buckets.get(id_) if is_known else None
+            begin = told if told is not None and _is_same(id_, start.partitions, end.partitions) else _BEGINNING
+            is_gone = not _is_same(id_, end.partitions, found.partitions)
+            if is_gone and (begin.is_state or stop.offset > begin.offset):
+                if self._settings.fail_on_data_loss:
+                    raise data_loss.dropped(self._request.path, id_, begin.offset, stop.offset)
+                continue
+            if begin.is_state and not stop.is_state:
+                work = begin.offset
+                states.append(StateSplit(id_.partition, id_.bucket, begin.offset, work, start.state_ms))
+            if not stop.is_state and stop.offset > begin.offset:
+                ranges[id_] = (begin.offset, stop.offset)
+        splits = (*states, *log_splits(self._present(ranges, found), self._request))
+        return Plan(splits, summary(found.table.info, self._request, splits, found.partitions_in_all))
+
+    def _present(self, ranges: Mapping[BucketId, tuple[int, int]], found: TableNow) -> dict[BucketId, tuple[int, int]]:
+        """The ranges without what retention has removed."""
+        if not ranges:
+            return {}
+        begins = found.offsets("earliest", {id_.partition for id_ in ranges})
+        present = {}
+        for id_, (start, stop) in ranges.items():
+            begin = begins.get(id_, 0)
+            if begin > start and self._settings.fail_on_data_loss:
+                raise data_loss.removed(self._request.path, id_, start, min(begin, stop))
+            if stop > max(start, begin):
+                present[id_] = (max(start, begin), stop)
+        return present
+
+    def commit(self, offset: StreamOffset) -> None:
+        """Tell the consumer group, if the stream has one, that everything before an offset was read."""
+        if self._settings.group is None:
+            return
+        from lakeward.client.groups import ConsumerGroups
+
+        ConsumerGroups(self._conn).commit(self._settings.group, self._request.path, offset.next_offsets())
+
+    # -- progress -----------------------------------------------------------------------------------------------------
+
+    def progress(self, offset: StreamOffset) -> Progress:
+        """How far behind the table's end an offset is, bucket by bucket."""
+        found = self._now()
+        told = offset.buckets if offset.table_id == found.table_id else {}
+        buckets = []
+        for id_, end in found.offsets("latest").items():
+            stands = id_ in told and _is_same(id_, offset.partitions, found.partitions)
+            at = told[id_] if stands else _BEGINNING
+            buckets.append(BucketProgress(id_, at.offset, end, at.is_state))
+        furthest = sorted(buckets, key=lambda b: b.rows_behind, reverse=True)[:_PEEKED_BUCKETS]
+        oldest = {
+            b.bucket: _peek(found.table, b.bucket, b.next_offset) for b in furthest if b.end_offset > b.next_offset
+        }
+        return Progress([_with_time(b, oldest.get(b.bucket)) for b in buckets])
+
+    # -- the table now ------------------------------------------------------------------------------------------------
+
+    def _now(self) -> TableNow:
+        table = self._conn.table(str(self._request.path))
+        check_view(table.info, self._request.view)
+        return TableNow(table, self._request)
+
+
+def _positions(offsets: Mapping[BucketId, int]) -> dict[BucketId, Position]:
+    return {id_: Position(offset) for id_, offset in offsets.items()}
+
+
+def _is_same(id_: BucketId, before: Mapping[str, int], now: Mapping[str, int]) -> bool:
+    """Whether a bucket's partition is still the one of that name; a table without partitions is compared by its id."""
+    return id_.partition is None or (id_.partition in now and before.get(id_.partition) == now[id_.partition])
+
+
+def _peek(table: Table, id_: BucketId, offset: int) -> tuple[float, int] | None:
+    """Bytes per row and time of the rows at an offset; None when the log does not say."""
+    try:
+        seen = table.peek(id_, offset)
+    except LakewardError:
+        return None  # gone or dropped: the plan of the next batch says so
+    return None if seen is None or not seen.rows else (seen.bytes / seen.rows, seen.time_ms)
+
+
+def _with_time(bucket: BucketProgress, seen: tuple[float, int] | None) -> BucketProgress:
+    if seen is None:
+        return bucket
+    return BucketProgress(bucket.bucket, bucket.next_offset, bucket.end_offset, bucket.is_state, seen[1])
