@@ -121,7 +121,7 @@ def kv_crc_is_right(batch: bytes | bytearray | memoryview) -> bool:
     """Whether the bytes are those of a whole batch as it was sealed."""
     if len(batch) < KV_HEADER_BYTES or _HEADER.unpack_from(batch)[0] + KV_OVERHEAD_BYTES != len(batch):
         return False
-    return int(checksum(memoryview(batch)[_CHECKED_AT:])) == _CRC.unpack_from(batch, _CRC_AT)[0]
+    return bool(checksum(memoryview(batch)[_CHECKED_AT:]) == _CRC.unpack_from(batch, _CRC_AT)[0])
 
 
 def _damaged(what: str) -> LakewardError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from lakeward.client.delivery import Delivery, KvDelivery, LogDelivery
 from lakeward.client.offsets import Place
+from lakeward.client.partitions import Partitions
 from lakeward.client.pipeline import submit_encoded
 from lakeward.client.results import BucketId
 from lakeward.client.sender import Sender
@@ -29,7 +30,7 @@ from lakeward.runtime.clock import Clock
 _CHAIN_IDLE_MS_MAX, _CHAIN_BUCKETS_MAX = 3600 * 1000, 2000
 #: Who was silent for so long between two batches (a laptop that slept) asks the log before going on.
 _SILENCE_MS_MAX = 600 * 1000
-_READERS = 16
+_AT_ONCE = 16
 _REFUSED = {ErrorCode.OUT_OF_ORDER_SEQUENCE, ErrorCode.UNKNOWN_WRITER_ID}
 #: What is appended shows in the log when all replicas have it.
 _UNSEEN_S_MAX, _UNSEEN_POLL_S = 30.0, 0.5
@@ -71,8 +72,7 @@ class Appender:
     async def manifest_of(self, batch_id: int, plan: Plan, chain: WriterChain | None) -> Manifest:
         """Where everything will go. Missing partitions are created; nothing is appended."""
         access = self._access
-        for partition in dict.fromkeys(place.partition for place in plan.batches):
-            await access.partitions.ensure(partition)
+        await self._ensure(place.partition for place in plan.batches)
         places = {id_: Place(self._bucket(id_), id_) for id_ in plan.batches}
         ends = await access.offsets.of(list(places.values()), "latest")
         chain = await self._usable(chain)
@@ -102,6 +102,17 @@ class Appender:
             chain,
             plan.data,
         )
+
+    async def _ensure(self, partitions: Iterable[str | None]) -> None:
+        """Make partitions exist now; what was known of them when the last batch came may be outdated."""
+        known = Partitions(self._access.cluster, self._access.info)
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(partition: str) -> None:
+            async with gate:
+                await known.ensure(partition)
+
+        await asyncio.gather(*(one(p) for p in dict.fromkeys(partitions) if p is not None))
 
     async def _usable(self, chain: WriterChain | None) -> WriterChain:
         now_ms = self._clock.now_ms()
@@ -150,13 +161,14 @@ class Appender:
             alive = tuple(b for b in alive if b.partition_id in ids)
         places = {b.key: Place(b.at(manifest.table_id), BucketId(b.partition, b.bucket)) for b in alive}
         ends = await access.offsets.of(list(places.values()), "latest")
-        gate = asyncio.Semaphore(_READERS)
+        gate = asyncio.Semaphore(_AT_ONCE)
 
         async def left(to: BucketAppend) -> BucketAppend:
             place = places[to.key]
             async with gate:
                 found = await read_headers(access, place.bucket, to.partition, to.start_offset, ends[place])
-            return what_is_left(to, stored_batches(to, found.headers, from_start=found.from_start))
+            stored = stored_batches(to, found.headers, from_start=found.from_start, compacted=access.is_compacted)
+            return what_is_left(to, stored)
 
         found = await asyncio.gather(*(left(b) for b in alive))
         return [b for b in found if b.batches]
@@ -172,6 +184,11 @@ class Appender:
                 break
             await asyncio.sleep(_UNSEEN_POLL_S)
             wait_s -= _UNSEEN_POLL_S
+        if self._access.is_compacted:
+            raise ErrorCode.OUT_OF_ORDER_SEQUENCE.error(
+                f"The servers do not know how far an interrupted commit to {self._access.path} came, and its changelog "
+                "is compacted, so that the log cannot tell. Check the rows, then delete the manifest."
+            )
         forgotten = []
         for bucket in now_left:  # one batch of one bucket at a time: the answer is about nothing else
             try:

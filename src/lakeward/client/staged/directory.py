@@ -173,11 +173,7 @@ class LocalDirectory:
                 entries = list(os.scandir(self._path / below))
             except FileNotFoundError:
                 return []
-            return [
-                Found(e.name, e.stat().st_mtime_ns // 1_000_000)
-                for e in entries
-                if e.is_file() and not e.name.startswith(".")
-            ]
+            return [found for e in entries if (found := _found(e)) is not None]
 
     def subdirectories(self, below: str) -> list[str]:
         """The directories."""
@@ -197,6 +193,16 @@ class LocalDirectory:
         import shutil
 
         shutil.rmtree(self._path / name, ignore_errors=True)  # who still writes there was given up
+
+
+def _found(entry: os.DirEntry[str]) -> Found | None:
+    """A file that is finished and still there."""
+    if entry.name.startswith(".") or not entry.is_file():
+        return None
+    try:
+        return Found(entry.name, entry.stat().st_mtime_ns // 1_000_000)
+    except FileNotFoundError:
+        return None
 
 
 def _sync_directory(path: Path) -> None:

@@ -1,7 +1,7 @@
 """Ledger: the files of a sink. Manifests, what is done, parts; and what of it may be deleted.
 
     manifest-<batch id>.<revision>   created once; kept until the next manifest is there
-    done-<batch id>                  everything of the batch is appended; the newest is kept
+    done-<batch id>                  everything of the batch is appended; the newest are kept
     parts/<batch id>/<id>            batches of one task; of no use when the batch is done
     parts/any/<id>                   the same, written without knowing the batch id
 
@@ -18,10 +18,10 @@ from typing import Any
 
 from lakeward.client.staged.directory import Directory, directory_at
 from lakeward.client.staged.manifest import Manifest, WriterChain
-from lakeward.errors import ErrorCode
 from lakeward.runtime.clock import Clock
 
 _MANIFEST, _DONE, _PARTS, _ANY = "manifest-", "done-", "parts", "any"
+_DONE_KEPT = 2
 #: Parts of unknown batches are given up when they are this old.
 _LEFTOVER_MS = 24 * 3600 * 1000
 
@@ -95,13 +95,11 @@ class Ledger:
         data = self._directory.read(f"{self._name}/{_DONE}{batch_id:019d}")
         return None if data is None else Done.of_bytes(data)
 
-    def manifest(self, batch_id: int, revision: int) -> Manifest:
-        """A manifest that is there."""
+    def manifest(self, batch_id: int, revision: int) -> Manifest | None:
+        """A manifest; None when it is not there any more, because a later batch has one."""
         name = self._manifest_name(batch_id, revision)
         data = self._directory.read(name)
-        if data is None:
-            raise ErrorCode.STORAGE.error(f"{self._directory.uri}/{name} has vanished; who else uses this directory?")
-        return Manifest.of_bytes(data, f"{self._directory.uri}/{name}")
+        return None if data is None else Manifest.of_bytes(data, f"{self._directory.uri}/{name}")
 
     def create(self, manifest: Manifest) -> bool:
         """Write a manifest; False when there is one already."""
@@ -124,7 +122,8 @@ class Ledger:
     def pending_files(self) -> set[str]:
         """Files of parts that a batch needs which is not known to be done."""
         contents = self.contents()
-        return {file for id_ in contents.pending for file in self.manifest(id_, contents.manifests[id_]).files}
+        found = [self.manifest(id_, contents.manifests[id_]) for id_ in contents.pending]
+        return {file for manifest in found if manifest is not None for file in manifest.files}
 
     def drop_files(self, files: Iterable[str], but: Iterable[str] = ()) -> None:
         """Delete files of parts."""
@@ -135,14 +134,19 @@ class Ledger:
                 directory_at(place).delete(name)
 
     def clean(self, done_id: int) -> None:
-        """Delete what nobody needs when this batch, and so every one before it, is done."""
-        for file in self._directory.files(self._name):
-            if file.name.startswith(_DONE) and int(file.name[len(_DONE) :]) < done_id:
-                self._directory.delete(f"{self._name}/{file.name}")
-            elif file.name.startswith(_MANIFEST):
+        """Delete what nobody needs when this batch, and so every one before it, is done.
+
+        The last two that are done stay: who lists the files while one is added and the other deleted sees one of them.
+        """
+        files = self._directory.files(self._name)
+        for name in sorted(f.name for f in files if f.name.startswith(_DONE))[:-_DONE_KEPT]:
+            self._directory.delete(f"{self._name}/{name}")
+        for file in files:
+            if file.name.startswith(_MANIFEST):
                 batch_id, revision = map(int, file.name[len(_MANIFEST) :].split("."))
                 if batch_id < done_id:
-                    self.drop_files(self.manifest(batch_id, revision).files)
+                    outdated = self.manifest(batch_id, revision)
+                    self.drop_files(() if outdated is None else outdated.files)
                     self._directory.delete(f"{self._name}/{file.name}")
         self._clean_parts(done_id)
 

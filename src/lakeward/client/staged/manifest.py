@@ -142,7 +142,6 @@ class Manifest:
             if magic != _MAGIC:
                 raise ValueError(f"it begins with {magic!r}")
             told = json.loads(data[_PREFIX.size : _PREFIX.size + length])
-            buckets = [BucketAppend(*to, tuple(StagedBatch(*b) for b in batches)) for *to, batches in told["buckets"]]
             return cls(
                 told["batch_id"],
                 told["revision"],
@@ -152,9 +151,15 @@ class Manifest:
                 told["rows"],
                 told["size_bytes"],
                 tuple(told["files"]),
-                tuple(buckets),
+                tuple(_append_of(to) for to in told["buckets"]),
                 WriterChain.of_json(told["chain"]),
                 memoryview(data)[_PREFIX.size + length :],
             )
         except (struct.error, ValueError, KeyError, TypeError) as wrong:
             raise ErrorCode.CORRUPT_MESSAGE.error(f"The manifest {where} cannot be read: {wrong}.") from wrong
+
+
+def _append_of(told: Sequence[Any]) -> BucketAppend:
+    partition, partition_id, bucket, writer_id, first_sequence, start_offset, batches = told
+    staged = tuple(StagedBatch(*batch) for batch in batches)
+    return BucketAppend(partition, partition_id, bucket, writer_id, first_sequence, start_offset, staged)

@@ -10,26 +10,31 @@ from lakeward.errors import ErrorCode
 from lakeward.records.batch_header import BatchHeader
 
 
-def stored_batches(to: BucketAppend, headers: Iterable[BatchHeader], *, from_start: bool = True) -> int:
+def stored_batches(
+    to: BucketAppend, headers: Iterable[BatchHeader], *, from_start: bool = True, compacted: bool = False
+) -> int:
     """How many batches of an append the log holds, judged by the headers from its start offset on.
 
     Batches of one writer stand in the log in the order of their sequences, each once. With `from_start` False the
-    beginning is gone from the log: whatever precedes the first batch that is seen was stored too.
+    beginning is gone from the log: whatever precedes the first batch that is seen was stored too. So it is in a log
+    that is compacted, which keeps rows but not who wrote them; there, nothing seen means: ask the server, by sending.
     """
-    stored: int | None = 0 if from_start else None
+    stored: int | None = 0 if from_start and not compacted else None
     for header in headers:
         if header.writer_id != to.writer_id:
             continue
         number = (header.batch_sequence - to.first_sequence) % SEQUENCES
         if number >= len(to.batches):
             continue  # of a commit before or behind this one
-        if stored is not None and number != stored:
+        if stored is not None and number != stored and not compacted:
             raise ErrorCode.CORRUPT_RECORD.error(
                 f"The log of {to} holds batch {header.batch_sequence} of writer {to.writer_id} at offset "
                 f"{header.base_offset}, where batch {(to.first_sequence + stored) % SEQUENCES} was to come. "
                 "Nothing more is appended."
             )
         stored = number + 1
+    if stored is None and compacted and from_start:
+        return 0
     if stored is None:
         raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
             f"The log of {to} begins behind offset {to.start_offset}, so nobody can tell how much of an interrupted "

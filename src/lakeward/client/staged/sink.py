@@ -66,20 +66,22 @@ class StagedSink:
         """Append the rows of a batch, unless they are there; returns when all are acknowledged."""
         staged = [Part.of_bytes(p) for p in parts]
         staged = [p for p in staged if p.entries]
+        if any(p.table_id != self._access.info.table_id for p in staged):
+            self._access.refresh()
         ledger, contents = self._ledger, self._ledger.contents()
         if batch_id <= contents.done_id:
             return self._already_done(ledger, batch_id, staged)
-        self._finish_earlier(ledger, contents, batch_id)
+        before = self._finish_earlier(ledger, contents, batch_id)
+        mine = False
         if batch_id in contents.manifests:
-            done = self._carry_out(ledger, ledger.manifest(batch_id, contents.manifests[batch_id]), untouched=False)
-        elif not staged:
-            return CommitResult(0, 0, already_done=False)
+            manifest = ledger.manifest(batch_id, contents.manifests[batch_id])
+        elif staged:
+            mine, manifest = self._manifest(ledger, batch_id, staged, before)
         else:
-            manifest = self._manifest(ledger, batch_id, staged)
-            if manifest is None:
-                return self._already_done(ledger, batch_id, staged)
-            mine, written = manifest
-            done = self._carry_out(ledger, written, untouched=mine)
+            return CommitResult(0, 0, already_done=False)
+        if manifest is None:
+            return self._already_done(ledger, batch_id, staged)
+        done = self._carry_out(ledger, manifest, untouched=mine)
         ledger.drop_files(p.file for p in staged if p.file is not None)
         return CommitResult(done.rows, done.size_bytes, already_done=False)
 
@@ -97,8 +99,9 @@ class StagedSink:
         rows, size = (sum(p.rows for p in staged), 0) if done is None else (done.rows, done.size_bytes)
         return CommitResult(rows, size, already_done=True)
 
-    def _finish_earlier(self, ledger: Ledger, contents: Contents, batch_id: int) -> None:
-        """A batch that was begun and not finished comes before any other."""
+    def _finish_earlier(self, ledger: Ledger, contents: Contents, batch_id: int) -> Done | None:
+        """A batch that was begun and not finished comes before any other; returns the last one that is done."""
+        before = ledger.done(contents.done_id) if contents.done_id >= 0 else None
         for pending in contents.pending:
             if pending > batch_id:
                 raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
@@ -106,15 +109,19 @@ class StagedSink:
                     f"does another query use {self._directory.uri} too?"
                 )
             if pending < batch_id:
-                self._carry_out(ledger, ledger.manifest(pending, contents.manifests[pending]), untouched=False)
+                manifest = ledger.manifest(pending, contents.manifests[pending])
+                if manifest is not None:
+                    before = self._carry_out(ledger, manifest, untouched=False)
+        return before
 
-    def _manifest(self, ledger: Ledger, batch_id: int, staged: Sequence[Part]) -> tuple[bool, Manifest] | None:
-        """The manifest of a batch, and whether it is new; None when the batch was done in the meantime."""
+    def _manifest(
+        self, ledger: Ledger, batch_id: int, staged: Sequence[Part], before: Done | None
+    ) -> tuple[bool, Manifest | None]:
+        """Whether the manifest of a batch is new, and the manifest; None when the batch was done in the meantime."""
         plan = plan_parts(staged, self._access.info, batch_id)
-        contents = ledger.contents()
-        before = ledger.done(contents.done_id) if contents.done_id >= 0 else None
         chain = None if before is None else before.chain
-        manifest = self._access.run(self._appender.manifest_of(batch_id, plan, chain))
+        manifest: Manifest | None = self._access.run(self._appender.manifest_of(batch_id, plan, chain))
+        assert manifest is not None
         self._tell("planned")
         mine = ledger.create(manifest)
         contents = ledger.contents()
@@ -122,9 +129,9 @@ class StagedSink:
             # Somebody has committed this batch and deleted its manifest while this one slept.
             if mine:
                 ledger.withdraw(manifest)
-            return None
+            return mine, None
         if not mine:
-            manifest = ledger.manifest(batch_id, contents.manifests[batch_id])
+            manifest = ledger.manifest(batch_id, contents.manifests.get(batch_id, 1))
         self._tell("manifest")
         return mine, manifest
 
@@ -135,9 +142,9 @@ class StagedSink:
                 break
             except WriterForgottenError as wrong:
                 revised = self._access.run(self._appender.renamed(manifest, wrong.forgotten))
-                mine = ledger.create(revised)
-                manifest = revised if mine else ledger.manifest(revised.batch_id, revised.revision)
-                untouched = False
+                if not ledger.create(revised):
+                    revised = ledger.manifest(revised.batch_id, revised.revision) or revised
+                manifest, untouched = revised, False
             except LakewardError:
                 if ledger.contents().done_id >= manifest.batch_id:
                     break  # somebody else was quicker, and has deleted the parts already

@@ -15,6 +15,7 @@ from lakeward.client.sync import Connection
 from lakeward.client.writer_ids import WriterIds
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
+from lakeward.options.table import LOG_COMPACTION
 
 T = TypeVar("T")
 _ACKS_OF_ALL = -1
@@ -49,6 +50,11 @@ class TableAccess:
     def directory_name(self) -> str:
         """What the table's files are kept under; a table that is created anew is another one."""
         return f"{self.path}-{self.info.table_id}"
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether the server may rewrite the changelog, and so forget who wrote what."""
+        return bool(LOG_COMPACTION.read(self.info.descriptor.properties))
 
     @property
     def bucketing(self) -> Bucketing:
