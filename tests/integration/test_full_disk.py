@@ -59,8 +59,7 @@ def rows(first: int, turn: int = 0) -> list[dict[str, Any]]:
 def refused(write: Any) -> None:
     """Write until there is no room, and check what is said."""
     with pytest.raises(lakeward.RetriableError, match=r"(?i)no space left") as raised:
-        for turn in range(_ATTEMPTS):
-            write(turn)
+        list(map(write, range(_ATTEMPTS)))
     assert raised.value.code in {ErrorCode.LOG_STORAGE, ErrorCode.KV_STORAGE}
 
 
