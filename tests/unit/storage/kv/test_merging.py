@@ -22,6 +22,7 @@ from lakeward.storage.kv.store import KvStore
 
 SCHEMA = Schema.of([("id", t.STRING()), ("v", t.STRING())], ["id"])
 INSERT, BEFORE, AFTER, DELETE = 1, 2, 3, 4
+Pair = tuple[object, object]
 
 
 class Appending:
@@ -49,7 +50,7 @@ def store(tmp_path: Path) -> Iterator[KvStore]:
     made.close()
 
 
-def merge(store: KvStore, *records: tuple[bytes, bytes], image: str = "FULL") -> tuple[list[object], list[object]]:
+def merge(store: KvStore, *records: tuple[bytes, bytes], image: str = "FULL") -> tuple[list[Pair], list[Pair]]:
     """What is stored, and what is logged, for rows that are plain bytes; empty ones delete."""
     descriptor = TableDescriptor(SCHEMA, bucket_count=1, properties={"table.changelog.image": image})
     table = KvTable.of(TableInfo(TablePath("shop", "orders"), 7, 1, descriptor, 0, 0), {1: SCHEMA}.get)
@@ -60,7 +61,7 @@ def merge(store: KvStore, *records: tuple[bytes, bytes], image: str = "FULL") ->
     return _pairs(keys.to_list(), values.to_list()), _pairs(changes.kinds.tolist(), logged)
 
 
-def _pairs(a: Sequence[object], b: Sequence[object]) -> list[object]:
+def _pairs(a: Sequence[object], b: Sequence[object]) -> list[Pair]:
     return list(zip(a, b, strict=True))
 
 

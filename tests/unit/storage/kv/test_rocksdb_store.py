@@ -83,7 +83,8 @@ def test_a_batch_is_taken_back_on_a_full_disk_too(store: RocksDbStore, tmp_path:
     apply_to(store, rows)
     store.maintain()
     applied = apply_to(store, [(b"b", None), (b"a", b"new"), (b"bb", b"new")])
-    store._db = FullDisk(store._db)
+    database: Any = store._db
+    store._db = FullDisk(database)  # type: ignore[assignment]
     store.undo(applied)
     assert rows_of(store) == rows
     assert store.get(Slices.of([b"a", b"b", b"bb", b"c"])).to_list() == [b"1", b"2", None, b"3"]
@@ -93,7 +94,7 @@ def test_a_batch_is_taken_back_on_a_full_disk_too(store: RocksDbStore, tmp_path:
     for refused in (lambda: apply_to(store, [(b"d", b"4")]), lambda: store.snapshot(tmp_path / "s", 1, {})):
         with pytest.raises(LakewardError, match="No space left"):
             refused()
-    store._db = store._db.inner
+    store._db = database
     apply_to(store, [(b"d", b"4")])
     assert rows_of(store) == [*rows, (b"d", b"4")]
     store.restore(store.snapshot(tmp_path / "s", 1, {}).write())
@@ -104,9 +105,10 @@ def test_buffers_that_cannot_be_changed_are_no_failure(store: RocksDbStore) -> N
     """The batch is in the log when the engine tidies up, so nothing may go wrong any more."""
     keys = varint_keys(np.arange(20_000))
     store.apply(keys, fixed_values(20_000, 250, 1))
-    store._db = FullDisk(store._db)
+    database: Any = store._db
+    store._db = FullDisk(database)  # type: ignore[assignment]
     store.maintain()
-    store._db = store._db.inner
+    store._db = database
     assert store.row_count == 20_000
 
 

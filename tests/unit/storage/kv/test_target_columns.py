@@ -31,7 +31,7 @@ def test_all_columns_are_whole_rows(targets: Sequence[int] | None) -> None:
 
 def test_some_columns_are_those() -> None:
     """In any order."""
-    assert checked_targets(PLAIN, (2, 0)) == {0, 2}
+    assert checked_targets(PLAIN, (2, 0)) == frozenset({0, 2})
 
 
 @pytest.mark.parametrize(
