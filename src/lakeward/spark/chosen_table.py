@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Protocol, Self
 
 from lakeward.errors import ErrorCode
 from lakeward.model.schema import Column, Schema
@@ -15,8 +15,13 @@ from lakeward.query.views import View, parse_name, view_schema
 from lakeward.spark.connections import connection
 from lakeward.spark.types import field_type, spark_type
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+
+class SparkColumns(Protocol):
+    """What has columns as Spark writes them: a StructType, or whoever holds its JSON."""
+
+    def json(self) -> str:
+        """A struct in Spark's JSON."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class ChosenTable:
         info = connection(options).table(str(path)).info
         return cls(path, view, info, view_schema(info.schema, view))
 
-    def wanted(self, schema: StructType) -> Schema:
+    def wanted(self, schema: SparkColumns) -> Schema:
         """The columns of a DataFrame's schema, as it has them; refuses those that the table lacks or has otherwise."""
         wanted = columns_of(schema)
         for column in wanted.columns:
@@ -57,7 +62,7 @@ class ChosenTable:
         return wanted
 
 
-def columns_of(schema: StructType) -> Schema:
+def columns_of(schema: SparkColumns) -> Schema:
     """The columns of a DataFrame; unlike those of a table they may be called `_change_type`."""
     fields = json.loads(schema.json())["fields"]
     return Schema(tuple(Column(field["name"], field_type(field)) for field in fields))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-_TASKS_PER_CORE = 4
+TASKS_PER_CORE = 4
 _PUSHING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
@@ -75,7 +75,7 @@ class FlussReader(DataSourceReader):
         """Plan: which stretches of which buckets are read, spread over tasks."""
         with one_sentence():
             plan = plan_read(connection(self._request.options), self._request)
-        return [SplitPartition(splits) for splits in plan.tasks(self._request.parallelism * _TASKS_PER_CORE)]
+        return [SplitPartition(splits) for splits in plan.tasks(self._request.parallelism * TASKS_PER_CORE)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one split; Spark makes up an empty partition when there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pyarrow as pa
 
@@ -12,11 +12,8 @@ from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.spark import SINK_CHANGE_TYPE, SINK_COLUMNS
 from lakeward.query.views import View
-from lakeward.spark.chosen_table import ChosenTable, columns_of
+from lakeward.spark.chosen_table import ChosenTable, SparkColumns, columns_of
 from lakeward.spark.spark_arrow import from_spark, spark_arrow_schema
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class RowsToWrite:
     change_type_column: str | None
 
     @classmethod
-    def of(cls, options: dict[str, str], given: StructType) -> Self:
+    def of(cls, options: dict[str, str], given: SparkColumns) -> Self:
         """Match the columns; refuses those that do not fit, with table and column."""
         chosen = ChosenTable.of(options)
         if chosen.view is not View.ROWS:
