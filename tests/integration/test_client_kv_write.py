@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -186,6 +187,48 @@ async def test_an_auto_increment_column_is_left_to_the_server(conn: lakeward.Asy
         await table.upsert([{"id": "a", "no": 5}])
     with pytest.raises(lakeward.UnsupportedError, match="cannot be deleted"):
         await table.delete(["a"])
+
+
+@pytest.mark.parametrize("form", ["COMPACTED", "INDEXED"])
+async def test_a_lookup_can_insert_into_partitions(conn: lakeward.AsyncConnection, database: str, form: str) -> None:
+    """The new row has the columns of its key and those of its partition, and nothing else."""
+    table = await keyed_table(
+        conn,
+        database,
+        "id BIGINT, day DATE, zone STRING, name STRING",
+        primary_key=["day", "id", "zone"],
+        partition_by=["day", "zone"],
+        properties={"table.kv.format": form},
+    )
+    day = dt.date(2024, 3, 15)
+    asked = [{"day": day, "id": 1, "zone": "eu"}, {"day": day, "id": 2, "zone": "us"}]
+    found = await table.lookup(asked, insert_missing=True)
+    expected = [{**key, "name": None} for key in asked]
+    assert found.to_pylist() == [{name: row[name] for name in found.column_names} for row in expected]
+    assert (await table.snapshot()).num_rows == 2
+    await table.lookup(asked, insert_missing=True)
+    assert (await table.changelog().to_arrow())["_change_type"].to_pylist() == ["+I", "+I"]
+
+
+@pytest.mark.parametrize(
+    ("lake", "columns", "keys"),
+    [
+        ("paimon", "a INT, b STRING, v INT", {"a": 7, "b": "longer than seven bytes"}),
+        ("iceberg", "b STRING, v INT", {"b": "ü"}),
+        ("iceberg", "a TIMESTAMP(6), v INT", {"a": dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)}),
+        ("lance", "a INT, b STRING, v INT", {"a": -1, "b": ""}),
+    ],
+)
+async def test_a_lookup_can_insert_by_the_keys_of_a_lake(
+    conn: lakeward.AsyncConnection, database: str, lake: str, columns: str, keys: dict[str, Any]
+) -> None:
+    """Keys that are encoded as a lake does are understood too."""
+    properties = {"table.datalake.format": lake}
+    table = await keyed_table(conn, database, columns, primary_key=list(keys), properties=properties)
+    found = await table.lookup([keys], insert_missing=True)
+    assert found.to_pylist() == [{**keys, "v": None}]
+    assert (await table.lookup([keys])).to_pylist() == [{**keys, "v": None}]
+    assert await table.count() == 1
 
 
 async def test_the_server_says_no_for_the_whole_bucket(conn: lakeward.AsyncConnection, database: str) -> None:

@@ -6,7 +6,7 @@ values       what a column holds in memory, type by type; Timestamp
 java_text    numbers and times as Java prints them
 schema       Column, Schema: columns with ids, keys, evolution
 table        TablePath, TableDescriptor, TableInfo
-partition    PartitionSpec names, and the text form of typed partition values
+partition    PartitionSpec names, and the text form of typed partition values (partition_text: read backwards)
 bucket       TableBucket: the unit that has one log
 names        which names are legal for databases, tables and partition values
 json_form    descriptors ↔ JSON, as stored and as sent

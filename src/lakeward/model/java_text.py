@@ -132,3 +132,14 @@ def civil_of(epoch_day: int) -> tuple[int, int, int]:
     day = day_of_year - (153 * shifted_month + 2) // 5 + 1
     month = shifted_month + 3 if shifted_month < 10 else shifted_month - 9
     return era * 400 + year_of_era + (month <= 2), month, day
+
+
+def day_of(year: int, month: int, day: int) -> int:
+    """The epoch day of a date; ValueError when there is no such date."""
+    shifted_year = year - (month <= 2)
+    era, year_of_era = divmod(shifted_year, 400)
+    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    epoch_day = era * 146_097 + year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year - 719_468
+    if civil_of(epoch_day) != (year, month, day):
+        raise ValueError(f"there is no day {year}-{month}-{day}")
+    return epoch_day

@@ -11,7 +11,7 @@ A log and its batches:
 One row, one key, one value at a time; these say what the bytes mean:
 
     compacted_row, indexed_row, aligned_row, binary_array    rows as bytes
-    key_encoding, bucketing                                  keys as bytes, key → bucket
+    key_encoding, key_decoding, bucketing                    keys as bytes and back, key → bucket
     statistics, predicate                                    min, max, nulls of a batch; may a batch be skipped?
 
 Whole batches at a time, for primary key tables. These load numba, and a server without such tables never does:

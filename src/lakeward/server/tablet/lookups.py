@@ -55,7 +55,7 @@ class Lookups:
                 )
             kv = self._tablets.kv(bucket, version)
             if request.insert_if_not_exists:
-                kv.insert_missing(asked.keys, self._now_ms())
+                kv.insert_missing(asked.keys, self._tablets.partition_values(bucket), self._now_ms())
                 self._waiters.touch(bucket)
             found = kv.get(asked.keys)
         except LakewardError as wrong:

@@ -87,6 +87,11 @@ class Tablets:
         table = self._catalog.table_by_id(table_id)
         return table is not None and table.descriptor.has_primary_key
 
+    def partition_values(self, bucket: TableBucket) -> tuple[str, ...]:
+        """The values of the partition that a bucket belongs to; none where a table has no partitions."""
+        partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
+        return () if partition is None else partition.values
+
     def log(self, bucket: TableBucket) -> LogTablet:
         """The log of a bucket."""
         log = self._logs.get(bucket)

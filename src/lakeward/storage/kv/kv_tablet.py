@@ -6,7 +6,7 @@ answered. The changelog is the write-ahead log: state is a snapshot plus what th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -87,12 +87,13 @@ class KvTablet:
         self._store.maintain()
         return self.log.end_offset
 
-    def insert_missing(self, keys: Slices, now_ms: int) -> None:
+    def insert_missing(self, keys: Slices, partition_values: Sequence[str], now_ms: int) -> None:
         """Insert a row with nothing but its key for each key that has none."""
         table = self._table()
-        batch = batch_of_missing(table, keys, self._store.get(keys))
+        batch = batch_of_missing(table, keys, self._store.get(keys), partition_values)
         if batch is not None:
-            self.put(parse_kv_batch(batch), table.key_positions, now_ms)
+            schema = table.info.schema
+            self.put(parse_kv_batch(batch), tuple(schema.positions[name] for name in schema.primary_key), now_ms)
 
     @staticmethod
     def _plain(table: KvTable, batch: KvBatch, deletes: Deletes) -> tuple[Slices, Slices]:

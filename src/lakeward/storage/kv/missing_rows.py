@@ -1,37 +1,48 @@
-"""Rows for keys that have none: a lookup may ask to have them inserted, with nothing but their key."""
+"""Rows for keys that have none: a lookup may ask to have them inserted, with nothing but their key.
+
+A stored key has no partition columns; those have the values of the partition that the bucket belongs to.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from lakeward.errors import ErrorCode
+from lakeward.model.partition_text import value_of_text
 from lakeward.records import compacted_row, indexed_row
-from lakeward.records.key_encoding import KeyEncoding
+from lakeward.records.key_decoding import decode_key
 from lakeward.records.kv_batch import build_kv_batch
 from lakeward.records.spans import Spans
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.slices import Slices
 
 
-def batch_of_missing(table: KvTable, keys: Slices, found: Slices) -> bytearray | None:
+def batch_of_missing(
+    table: KvTable, keys: Slices, found: Slices, partition_values: Sequence[str] = ()
+) -> bytearray | None:
     """A batch that inserts a row for each key without one; None when all are there."""
     missing = {key: None for key in (keys[int(i)] for i in np.flatnonzero(found.starts < 0)) if key is not None}
     if not missing:
         return None
-    info = table.info
-    if table.key_encoding is not KeyEncoding.COMPACTED or info.descriptor.is_partitioned:
-        raise ErrorCode.UNSUPPORTED_VERSION.error(
-            f"Missing rows of table {info.path} cannot be inserted by a lookup: its keys do not hold all their columns."
-        )
     key_types = [table.types[i] for i in table.key_positions]
     row_codec = (indexed_row if table.kv_format == "INDEXED" else compacted_row).codec(table.types)
-    no_nulls = bytes((len(key_types) + 7) // 8)  # a key is a compacted row without its null bits
+    partition_cells = _partition_cells(table, partition_values)
     rows = []
     for key in missing:
-        cells: list[object] = [None] * len(table.types)
-        for position, cell in zip(
-            table.key_positions, compacted_row.decode_row(key_types, no_nulls + key), strict=True
-        ):
+        cells = partition_cells.copy()
+        values = decode_key(table.key_encoding, key_types, key)
+        for position, cell in zip(table.key_positions, values, strict=True):
             cells[position] = cell
         rows.append(row_codec.encode(cells))
     return build_kv_batch(table.schema_id, Spans.of(list(missing)), Spans.of(rows))
+
+
+def _partition_cells(table: KvTable, partition_values: Sequence[str]) -> list[object]:
+    """A row with nothing but its partition."""
+    cells: list[object] = [None] * len(table.types)
+    schema, names = table.info.schema, table.info.descriptor.partition_keys
+    for name, text in zip(names, partition_values, strict=True):
+        position = schema.positions[name]
+        cells[position] = value_of_text(table.types[position], text)
+    return cells
