@@ -16,6 +16,7 @@ from lakeward.options.option import Option, OptionTable
 from lakeward.options.server import DYNAMIC_KEYS, SERVER_OPTIONS
 from lakeward.options.spark import SPARK_OPTIONS, SPARK_OWN
 from lakeward.options.table import BUCKET_COUNT_ALIAS, TABLE_OPTIONS
+from lakeward.options.tiering import TIERING_OPTIONS
 
 PAGE = Path("docs/reference/options.md")
 SPARK_PAGE = Path("docs/reference/spark.md")
@@ -35,6 +36,10 @@ the server runs is changed with ALTER_CLUSTER_CONFIGS.
 _TABLE_HEAD = """
 Given when a table is created. An option that may change later is set or reset with ALTER_TABLE. Names that do not start
 with `table.` and are no alias belong to the custom properties, which may hold anything.
+"""
+_TIERING_HEAD = """
+Custom properties of a table, which Apache Fluss keeps too: our coordinator obeys them, and where the coordinator is
+Apache's, our tiering service does.
 """
 _CLIENT_HEAD = """
 Given to a connection.
@@ -63,6 +68,9 @@ def page() -> str:
         *_rows(TABLE_OPTIONS),
         *_aliases(TABLE_OPTIONS),
         f"| `{BUCKET_COUNT_ALIAS}` | the number of buckets in the table's descriptor |\n",
+        "\n### Tiering\n",
+        _TIERING_HEAD,
+        *_rows(TIERING_OPTIONS),
         "\n## Clients\n",
         _CLIENT_HEAD,
         *_rows(CLIENT_OPTIONS),

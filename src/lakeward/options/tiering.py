@@ -8,28 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakeward.options.kinds import BOOL, INT64_MAX, integer
-from lakeward.options.option import Option, Scope
+from lakeward.options.kinds import INT64_MAX, integer
+from lakeward.options.option import OptionTable, Scope
 
-PAUSED = Option(
+TIERING_OPTIONS = OptionTable(Scope.TABLE)
+
+PAUSED = TIERING_OPTIONS.switch(
     "lakeward.tiering.paused",
-    BOOL,
-    default=False,
-    doc="Whether no new round of tiering begins by the clock; a round under way ends as usual.",
-    scope=Scope.TABLE,
+    "Whether no new round of tiering begins by the clock; a round under way ends as usual.",
     dynamic=True,
 )
-REQUESTED_MS: Option[int | None] = Option(
+REQUESTED_MS = TIERING_OPTIONS.optional(
     "lakeward.tiering.requested",
     integer(low=0, high=INT64_MAX),
-    None,
-    "When, in milliseconds since 1970, somebody asked for a round at once; a new value asks again.",
-    Scope.TABLE,
+    "When, in milliseconds since 1970, a round was asked for that is to begin at once; a new value asks again.",
     dynamic=True,
 )
 
 
 def check_tiering_properties(custom: Mapping[str, str]) -> None:
     """Refuse values that cannot be read."""
-    PAUSED.read(custom)
-    REQUESTED_MS.read(custom)
+    for option in TIERING_OPTIONS:
+        option.read(custom)
