@@ -15,5 +15,6 @@ busy       buckets whose state is worked on by a thread, and who waits for them 
 early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other
 lazy_kv    kv_service, made when a primary key table is first touched
+tried_again  chores that fail for one bucket
 service    one handler per API
 """

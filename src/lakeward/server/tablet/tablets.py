@@ -15,6 +15,7 @@ from lakeward.model.table import TableInfo
 from lakeward.options import table as table_rows
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.tablet.busy import BusyBuckets
+from lakeward.server.tablet.tried_again import tried_again
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
@@ -248,7 +249,7 @@ class Tablets:
         for log in self._logs.values():
             log.checkpoint()
 
-    def retain(self, now_ms: int, lake_floor: Callable[[TableBucket], int | None]) -> Iterator[int]:
+    def retain(self, now_ms: int, lake_floor: Callable[[TableBucket], int | None]) -> Iterator[object]:
         """Apply retention bucket by bucket; the caller decides how many at a time.
 
         `lake_floor` tells up to where the lake has a bucket whose rows belong there, None for all others.
@@ -263,8 +264,10 @@ class Tablets:
             kv = self._kvs.get(bucket)
             if kv is None and self.has_primary_key(bucket.table_id):
                 continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
-            floors = (None if kv is None else kv.retained_offset, lake_floor(bucket))
-            yield log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
+            with tried_again("Retention", self._catalog, bucket, log.directory):
+                floors = (None if kv is None else kv.retained_offset, lake_floor(bucket))
+                log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
+            yield bucket
 
     def compact(self, now_ms: int, on_loop: Callable[[Callable[[], None]], object]) -> Iterator[object]:
         """Have changelogs compacted whose table wants it and whose time has come."""
@@ -275,20 +278,23 @@ class Tablets:
             interval_ms = table_rows.LOG_COMPACTION_INTERVAL.read(table.descriptor.properties)
             if now_ms - self._compacted_ms.get(bucket, 0) >= interval_ms:
                 self._compacted_ms[bucket] = now_ms
-                kv.compact_log(on_loop)
+                with tried_again("Compaction of the log", self._catalog, bucket, kv.log.directory):
+                    kv.compact_log(on_loop)
             yield bucket
 
     def snapshot(self) -> Iterator[object]:
         """Have the state of every bucket written that has changed."""
         for bucket, kv in list(self._kvs.items()):
             if kv.snapshot_is_due and bucket not in self._busy:
-                self._busy.begin(bucket, self._snapshot(kv))
+                self._busy.begin(bucket, self._snapshot(bucket, kv))
             yield kv
 
-    async def _snapshot(self, kv: KvTablet) -> None:
+    async def _snapshot(self, bucket: TableBucket, kv: KvTablet) -> None:
         """The bucket waits until its state is held, not until it is written."""
-        hold = kv.begin_snapshot()
-        kv.write_snapshot(await self._busy.on_thread(hold))
+        told = partial(tried_again, "The snapshot", self._catalog, bucket, kv.directory)
+        with told():
+            pending = await self._busy.on_thread(kv.begin_snapshot())
+            kv.write_snapshot(pending, told)
 
     def _has_old_segments(self, table: TableInfo, bucket: TableBucket) -> bool:
         """Whether a log that is not open could have anything to delete: a lone segment never goes."""

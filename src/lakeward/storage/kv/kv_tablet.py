@@ -7,6 +7,7 @@ answered. The changelog is the write-ahead log: state is a snapshot plus what th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -181,14 +182,17 @@ class KvTablet:
         self.log.checkpoint()  # runs before the snapshot is written: a snapshot never knows more than the log on disk
         return partial(self._store.snapshot, self.directory, offset, {})
 
-    def write_snapshot(self, pending: PendingSnapshot) -> None:
-        """Have it written, soon and elsewhere."""
+    def write_snapshot(
+        self, pending: PendingSnapshot, told: Callable[[], AbstractContextManager[object]] = nullcontext
+    ) -> None:
+        """Have it written, soon and elsewhere. One that fails stays due; `told` is where its error may be caught."""
         self._snapshot_under_way = True
 
         def write() -> None:
             try:
-                pending.write()
-                self._snapshot_offset = pending.log_offset
+                with told():
+                    pending.write()
+                    self._snapshot_offset = pending.log_offset
             finally:
                 self._snapshot_under_way = False
 
