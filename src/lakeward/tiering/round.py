@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from lakeward.client.lake import KEEP_ALL, TieringRound
 from lakeward.client.sync import Connection
 from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
@@ -31,15 +31,6 @@ _ROWS_PER_SPLIT_MIN = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
-    """A table that the coordinator has given us, and the epoch it must be reported with."""
-
-    table_id: int
-    path: TablePath
-    tiering_epoch: int
-
-
-@dataclass(frozen=True, slots=True)
 class RoundReport:
     """What a round has done. Without a snapshot there was nothing to do."""
 
@@ -53,35 +44,11 @@ class RoundReport:
     seconds: float = 0.0
 
 
-class LakeLedger(Protocol):
-    """What the coordinator knows of lake snapshots."""
-
-    def known(self, path: TablePath) -> tuple[int, Mapping[TableBucket, int]] | None:
-        """The newest snapshot it was told of, and how far each bucket is in it."""
-        ...
-
-    def prepare(self, info: TableInfo, offsets: Mapping[TableBucket, int]) -> str:
-        """Keep offsets where a later commit finds them; the path of the document."""
-        ...
-
-    def commit(
-        self,
-        info: TableInfo,
-        snapshot_id: int,
-        offsets_path: str,
-        offsets: Mapping[TableBucket, int],
-        newest_ms: Mapping[TableBucket, int],
-    ) -> None:
-        """Tell of a snapshot that is in the lake."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What rounds share."""
 
     conn: Connection
-    ledger: LakeLedger
     catalog: LakeCatalog
     runner: Runner
     clock: Clock
@@ -92,7 +59,7 @@ class Tools:
     reads_state: bool = True
 
 
-def run_round(tools: Tools, assigned: Assignment) -> RoundReport:
+def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
     """Move what the log has and the lake lacks of one table."""
     began = tools.clock.monotonic()
     table = tools.conn.table(str(assigned.path))
@@ -137,23 +104,43 @@ def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Ma
                 f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
             )
         return known.offsets
-    told = tools.ledger.known(info.path)
-    if told is None or told[0] != known.snapshot_id:
+    told = tools.conn.lake.snapshot(info.path)
+    if told is None or told.snapshot_id != known.snapshot_id:
         raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
             f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
             f"know its offsets (they are in {known.offsets_path}). Let that service finish its round first."
         )
-    return told[1]
+    return told.offsets
 
 
 def _repair(tools: Tools, info: TableInfo, known: LakeSnapshot, in_lake: Mapping[TableBucket, int]) -> bool:
     """Tell the server of a snapshot that it has not heard of; whether that was needed."""
-    told = tools.ledger.known(info.path)
-    if told is not None and told[0] == known.snapshot_id:
+    told = tools.conn.lake.snapshot(info.path)
+    if told is not None and told.snapshot_id == known.snapshot_id:
         return False
-    path = known.offsets_path or tools.ledger.prepare(info, in_lake)
-    tools.ledger.commit(info, known.snapshot_id, path, in_lake, {})
+    path = tools.conn.lake.prepare(info.path, info.table_id, in_lake)
+    _tell(tools, info, known.snapshot_id, path, in_lake, {})
     return True
+
+
+def _tell(
+    tools: Tools,
+    info: TableInfo,
+    snapshot_id: int,
+    offsets_path: str,
+    offsets: Mapping[TableBucket, int],
+    newest_ms: Mapping[TableBucket, int],
+) -> None:
+    """What is in the lake can be read there: our snapshots are whole."""
+    tools.conn.lake.commit(
+        info.table_id,
+        snapshot_id,
+        offsets_path,
+        readable_path=offsets_path,
+        keep_from=KEEP_ALL,
+        new_offsets=offsets,
+        max_times_ms=newest_ms,
+    )
 
 
 def _logs(table: Table) -> list[BucketLog]:
@@ -187,7 +174,7 @@ def _committed(
     info: TableInfo,
     lake: LakeTable,
     known: LakeSnapshot | None,
-    assigned: Assignment,
+    assigned: TieringRound,
     logs: Sequence[BucketLog],
     in_lake: Mapping[TableBucket, int],
     results: Sequence[TaskResult],
@@ -202,11 +189,11 @@ def _committed(
     offsets = end_offsets(in_lake, logs, read)
     written = [r.written.record for r in results]
     try:
-        path = tools.ledger.prepare(info, offsets)
+        path = tools.conn.lake.prepare(info.path, info.table_id, offsets)
         round_ = RoundProperties(info.table_id, offsets, assigned.tiering_epoch, path)
         snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)
     except LakeConflictError:
         lake.discard(written)  # of any other failure we cannot know whether the lake took them
         raise
-    tools.ledger.commit(info, snapshot.snapshot_id, path, offsets, newest)
+    _tell(tools, info, snapshot.snapshot_id, path, offsets, newest)
     return snapshot
