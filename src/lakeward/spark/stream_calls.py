@@ -4,54 +4,64 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakeward.options.spark import AUTO_COMMIT, GROUP_ID
+from lakeward.options.spark import AUTO_COMMIT, GROUP_ID, MAX_BYTES, MAX_ROWS
+from lakeward.query.admission import ReadLimit
+from lakeward.query.stream import TableStream
+from lakeward.query.stream_offset import StreamOffset
+from lakeward.runtime.clock import SystemClock
 from lakeward.spark.call import Call
 from lakeward.spark.read_calls import request_of
 
 
-def _stream(call: Call) -> Any:
-    from lakeward.query.stream import TableStream
-
-    return TableStream(call.conn, request_of(call))
-
-
 def settings(call: Call) -> dict[str, Any]:
-    """What the options say of the stream."""
-    read = request_of(call).settings
-    commits = GROUP_ID.read(call.options) is not None and AUTO_COMMIT.read(call.options)
-    return {"rows": read.rows_max, "bytes": read.bytes_max, "commits": commits}
+    """What the options say of the stream: rows and bytes of a micro-batch, and whether a group is told."""
+    return {
+        "rows": MAX_ROWS.read(call.options),
+        "bytes": MAX_BYTES.read(call.options),
+        "commits": GROUP_ID.read(call.options) is not None and AUTO_COMMIT.read(call.options),
+    }
 
 
-def initial(call: Call) -> Any:
-    """Where the stream begins."""
+def initial(call: Call) -> dict[str, Any]:
+    """Where a stream without a checkpoint begins."""
     return _stream(call).initial().to_json()
 
 
-def head(call: Call) -> Any:
+def head(call: Call) -> dict[str, Any]:
     """Where the table ends now."""
     stream = _stream(call)
-    return stream.latest(stream.initial(), ReadLimit()).to_json()
+    return stream.latest(stream.initial()).to_json()
 
 
 def latest(call: Call) -> dict[str, Any]:
     """Where the next micro-batch ends, and where the table does."""
     stream = _stream(call)
     start = StreamOffset.of_json(call["start"])
-    newest = stream.latest(start, ReadLimit())
-    end = stream.latest(start, ReadLimit(call.get("rows"), call.get("bytes")))
+    within = StreamOffset.of_json(call["until"]) if call.get("until") else None
+    limit = ReadLimit(call.get("rows"), call.get("bytes"))
+    newest = stream.latest(start, within=within)
+    is_limited = limit != ReadLimit()
+    end = stream.latest(start, limit, within=within) if is_limited else newest
     return {"end": end.to_json(), "newest": newest.to_json()}
 
 
 def plan(call: Call) -> list[list[dict[str, Any]]]:
     """The splits of a micro-batch, one list for each task."""
-    found = _stream(call).plan(StreamOffset.of_json(call["start"]), StreamOffset.of_json(call["end"]))
-    return [[split.to_json()] for split in found]
+    stream, request = _stream(call), request_of(call)
+    planned = stream.plan(StreamOffset.of_json(call["start"]), StreamOffset.of_json(call["end"]))
+    return [[split.to_json() for split in task] for task in planned.tasks(request.parallelism)]
 
 
 def metrics(call: Call) -> dict[str, str]:
     """How far the stream is behind."""
-    return {}
+    found = _stream(call).progress(StreamOffset.of_json(call["offset"]))
+    return dict(found.metrics(SystemClock().now_ms()))
 
 
 def commit(call: Call) -> None:
-    """Keep the group's offsets."""
+    """Tell the consumer group that everything before an offset was read."""
+    _stream(call).commit(StreamOffset.of_json(call["offset"]))
+
+
+def _stream(call: Call) -> TableStream:
+    return TableStream(call.conn, request_of(call))

@@ -42,7 +42,7 @@ final class FlussScan implements Scan, Batch, SupportsReportStatistics {
     @Override
     public MicroBatchStream toMicroBatchStream(String checkpoint) {
         streaming = true;
-        return new FlussStream(spec, new InitialOffset(checkpoint));
+        return new FlussStream(spec);
     }
 
     @Override

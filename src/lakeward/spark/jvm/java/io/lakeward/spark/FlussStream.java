@@ -20,19 +20,19 @@ import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 /** A table read as a stream, micro-batch by micro-batch; Python knows the offsets, Spark keeps them. */
 final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
     private final ReadSpec spec;
-    private final InitialOffset initial;
     private JsonNode settings;
     private String until;
     private String newest;
+    private String groupHas;
 
-    FlussStream(ReadSpec spec, InitialOffset initial) {
+    FlussStream(ReadSpec spec) {
         this.spec = spec;
-        this.initial = initial;
     }
 
     @Override
     public Offset initialOffset() {
-        return new FlussOffset(initial.getOrElse(() -> call("stream.initial", spec.arguments())));
+        groupHas = call("stream.initial", spec.arguments());
+        return new FlussOffset(groupHas);
     }
 
     @Override
@@ -40,8 +40,10 @@ final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow
         throw new UnsupportedOperationException("Spark asks with a limit.");
     }
 
+    /** Everything before `start` has been written, so the group is told here: commit comes late, or for a last batch never. */
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
+        tellGroup(start.json());
         ObjectNode arguments = spec.arguments();
         arguments.set("start", Json.parse(start.json()));
         arguments.set("until", until == null ? null : Json.parse(until));
@@ -98,19 +100,28 @@ final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow
     }
 
     @Override
-    public void commit(Offset end) {
-        if (!settings().get("commits").asBoolean()) return;
-        ObjectNode arguments = spec.arguments();
-        arguments.set("end", Json.parse(end.json()));
-        Bridge.call(spec.settings(), "stream.commit", arguments);
-    }
+    public void commit(Offset end) {}
 
     @Override
     public void stop() {}
 
+    private void tellGroup(String offset) {
+        if (offset.equals(groupHas) || !settings().get("commits").asBoolean()) return;
+        ObjectNode arguments = spec.arguments();
+        arguments.set("offset", Json.parse(offset));
+        Bridge.call(spec.settings(), "stream.commit", arguments);
+        groupHas = offset;
+    }
+
     private synchronized JsonNode settings() {
         if (settings == null) settings = Bridge.call(spec.settings(), "stream.settings", spec.arguments());
         return settings;
+    }
+
+    /** What progress reports call the source. */
+    @Override
+    public String toString() {
+        return "fluss " + spec.table();
     }
 
     private String call(String name, ObjectNode arguments) {
