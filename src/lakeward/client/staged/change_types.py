@@ -10,6 +10,7 @@ from lakeward.errors import ErrorCode
 _PUTS = ["+I", "+U", "INSERT", "UPDATE_AFTER", "I", "U"]
 _DELETES = ["-D", "DELETE", "D"]
 _LEFT_OUT = ["-U", "UPDATE_BEFORE"]
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
 _KNOWN = pa.array(_PUTS + _DELETES + _LEFT_OUT)
 
 
@@ -22,11 +23,11 @@ def split_by_change(rows: pa.RecordBatch, column: str) -> tuple[pa.RecordBatch, 
             f"{', '.join(rows.schema.names)}."
         )
     kinds = rows.column(place)
-    if not (pa.types.is_string(kinds.type) or pa.types.is_large_string(kinds.type)):
+    if not any(is_text(kinds.type) for is_text in _TEXTS):
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"Column '{column}' says the change type, so it must hold text such as '+I' or '-D', not {kinds.type}."
         )
-    kinds = pc.utf8_upper(kinds).cast(pa.string())
+    kinds = pc.utf8_upper(kinds.cast(pa.string()))
     known = pc.is_in(kinds, value_set=_KNOWN)
     if not pc.all(known, min_count=0).as_py():
         strange = kinds.filter(pc.invert(known))[0].as_py()

@@ -66,8 +66,7 @@ class StagedSink:
         """Append the rows of a batch, unless they are there; returns when all are acknowledged."""
         staged = [Part.of_bytes(p) for p in parts]
         staged = [p for p in staged if p.entries]
-        if any(p.table_id != self._access.info.table_id for p in staged):
-            self._access.refresh()
+        self._access.refresh()  # the table may have been altered, or created anew, since the last batch
         ledger, contents = self._ledger, self._ledger.contents()
         if batch_id <= contents.done_id:
             return self._already_done(ledger, batch_id, staged)
