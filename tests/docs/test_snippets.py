@@ -17,6 +17,7 @@ _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.oracle
+@pytest.mark.timeout(400)  # each snippet is a process or two of its own
 @pytest.mark.parametrize("page", _PAGES)
 def test_every_snippet_of_a_page_runs(page: str, lakeward: ServerProcess, tmp_path: Path) -> None:
     """Shell and Python snippets of a page, run one after the other against a server, end well."""
