@@ -6,6 +6,7 @@ What is asked
     views              the table's rows, its changelog, its binlog; names and schemas
     filters            filters as values, and as JSON
     pushdown           filters → what the server can judge batches by, and which partitions can match
+    offset_bounds      filters on a view's offsets and times → what need not be read
 
 A bounded read:  plan_read → splits (spread over tasks) → read_split
     plan               what is read, in one line for EXPLAIN

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakeward.client.results import BucketId, PartitionInfo
+from lakeward.client.results import BucketId, PartitionInfo, Timestamp
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo
 from lakeward.query.filters import Filter, columns_of
+from lakeward.query.offset_bounds import OffsetBounds, offset_bounds
+from lakeward.query.options import StartupMode
 from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LogSplit, Split, StateSplit
@@ -74,10 +77,8 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     check_view(table.info, request.view)
     chosen, of_all = chosen_partitions(table, request)
     names = None if chosen is None else [p.name for p in chosen]
-    starts = table.offsets("earliest", partitions=names)
-    stops = table.offsets("latest", partitions=names)
-    ranges = {id_: (starts[id_], stops[id_]) for id_ in stops if id_ in starts}
     is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
+    ranges = _ranges(table, request, names, is_state=is_state)
     splits: Sequence[Split]
     if is_state:
         splits = [
@@ -88,6 +89,39 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     else:
         splits = enough(log_splits(ranges, request), request)
     return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+
+
+def _ranges(
+    table: Table, request: ReadRequest, names: list[str] | None, *, is_state: bool
+) -> dict[BucketId, tuple[int, int]]:
+    """The stretch of each bucket's log that is read; `scan.startup.mode=timestamp` holds for bounded reads too."""
+    starts = table.offsets("earliest", partitions=names)
+    stops = table.offsets("latest", partitions=names)
+    ranges = {id_: (starts[id_], stop) for id_, stop in stops.items()}
+    if is_state:
+        return ranges
+    settings = request.settings
+    times = [settings.start_ms] if settings.mode is StartupMode.TIMESTAMP else []
+    if request.view is not View.ROWS:
+        bounds = offset_bounds(request.filters)
+        ranges = {id_: bounds.clip(*stretch) for id_, stretch in ranges.items()}
+        times.append(bounds.from_ms)
+    since_ms = max((t for t in times if t is not None), default=None)
+    if since_ms is not None:
+        begins = _offsets_since(table, since_ms, names, stops)
+        ranges = {id_: (max(start, begins[id_]), stop) for id_, (start, stop) in ranges.items()}
+    return ranges
+
+
+def _offsets_since(
+    table: Table, time_ms: int, names: list[str] | None, stops: dict[BucketId, int]
+) -> Mapping[BucketId, int]:
+    try:
+        return table.offsets(Timestamp(time_ms), partitions=names)
+    except LakewardError as wrong:
+        if wrong.code is not ErrorCode.INVALID_TIMESTAMP:
+            raise
+        return stops  # a time that is yet to come: no row is as young
 
 
 def summary(info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_all: int = 0) -> Summary:
@@ -122,7 +156,9 @@ def _columns(info: TableInfo, request: ReadRequest) -> tuple[int, int]:
 
 
 def _reaches(filter_: Filter, info: TableInfo, request: ReadRequest) -> bool:
-    """Whether a filter makes the read smaller: by partitions, or by batches of a log table."""
+    """Whether a filter makes the read smaller: by partitions, by offsets, or by batches of a log table."""
+    if request.view is not View.ROWS and offset_bounds([filter_]) != OffsetBounds():
+        return True
     if request.view is View.BINLOG:
         return False
     names = columns_of(filter_)
