@@ -167,7 +167,7 @@ class TieringMachine:
         table = self._tables.get(table_id)
         if table is None:
             raise ErrorCode.TABLE_NOT_EXIST.error(
-                f"The table {table_id} doesn't exist, or is not tiered into the lake."
+                f"There is no lake table with id {table_id}; it was dropped, or it is not tiered."
             )
         if epoch != table.epoch:
             raise ErrorCode.FENCED_TIERING_EPOCH.error(
