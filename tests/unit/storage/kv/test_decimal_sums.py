@@ -1,4 +1,4 @@
-"""The state of one bucket: what single cases show; tests/property tries all the others."""
+"""Sums of short decimals: they may have more digits than their column."""
 
 from __future__ import annotations
 
