@@ -4,6 +4,8 @@ Driver
     service            heartbeats: takes tables, runs their rounds side by side, reports
     round              one table's round: what to read, tasks, one lake commit, the report; repairs what a crash left
     split_generator    lake offsets, log offsets → splits; a pure function
+    catalogs           which lake catalog a table belongs to
+    watchers           who is told what happens
     runner             the port of whatever runs tasks; threads of this process, if no engine does
 
 Task

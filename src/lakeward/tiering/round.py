@@ -15,11 +15,13 @@ from lakeward.client.sync import Connection
 from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.lake.port import LakeCatalog, LakeSnapshot, LakeTable
+from lakeward.lake.port import LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
+from lakeward.options.tiering import PAUSED
 from lakeward.runtime.clock import Clock
+from lakeward.tiering.catalogs import LakeCatalogs, format_of
 from lakeward.tiering.runner import Runner
 from lakeward.tiering.split_generator import BucketLog, end_offsets, generate
 from lakeward.tiering.splits import Split
@@ -49,10 +51,9 @@ class Tools:
     """What rounds share."""
 
     conn: Connection
-    catalog: LakeCatalog
+    catalogs: LakeCatalogs
     runner: Runner
     clock: Clock
-    lake_format: str
     bootstrap: str
     client: Mapping[str, str]
     #: Whether servers let a bucket's state be read (SCAN_KV); without, its changelog is.
@@ -65,7 +66,9 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
     table = tools.conn.table(str(assigned.path))
     if table.info.table_id != assigned.table_id:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"{assigned.path} was dropped and created anew; its old rounds are over.")
-    lake = tools.catalog.ensure(table.info)
+    if PAUSED.read(table.info.descriptor.custom_properties):  # our coordinator gives out no such table; Apache's does
+        return RoundReport(assigned.path, None, repaired=False)
+    lake = tools.catalogs.of(table.info).ensure(table.info)
     known = lake.latest()
     in_lake = _offsets_of(tools, table.info, known)
     repaired = known is not None and _repair(tools, table.info, known, in_lake)
@@ -162,9 +165,10 @@ def _rows_per_split(in_lake: Mapping[TableBucket, int], logs: Sequence[BucketLog
 
 
 def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Split]) -> list[TieringTask]:
+    name = format_of(info)
     writings = lake.writing([place_of(s) for s in splits])
     return [
-        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, tools.lake_format, writing)
+        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, name, writing)
         for split, writing in zip(splits, writings, strict=True)
     ]
 
