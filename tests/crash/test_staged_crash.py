@@ -36,6 +36,26 @@ def test_killed_committers_leave_each_row_once(
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_commit_outlives_its_server(new_server: Callable[..., ServerProcess], tmp_path: Path, kind: str) -> None:
+    """The server dies in the middle of a commit and comes back; the committer goes on."""
+    server = new_server()
+    left = [9]
+
+    def restart(step: str) -> None:
+        left[0] -= step == "append"
+        if left[0] == 0:
+            left[0] = -1
+            server.kill()
+            server.start()
+
+    with lakeward.connect(server.bootstrap, **SMALL_BATCHES) as conn:
+        table = KINDS[kind](conn, "fluss.t")
+        run_batch(conn, "fluss.t", str(tmp_path / "stage"), kind, 0, seed=1, tell=restart)
+        check(table, kind, 1)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_was_killed_too_still_knows_what_it_has(
     new_server: Callable[..., ServerProcess], tmp_path: Path, kind: str
 ) -> None:

@@ -182,6 +182,41 @@ def test_named_columns_are_written_and_the_others_kept(conn: Connection, databas
     ]
 
 
+def test_tasks_and_commit_must_name_the_same_columns(conn: Connection, database: str, tmp_path: Path) -> None:
+    """Otherwise whole rows would be taken for parts of rows."""
+    path = f"{database}.t"
+    conn.create_table(path, "id BIGINT, a STRING", primary_key=["id"], buckets=1)
+    part = _part(conn, path, {"id": [1], "a": ["x"]})
+    with pytest.raises(lakeward.LakewardError, match="must name the same ones"):
+        StagedSink(conn, path, str(tmp_path), columns=["id"]).commit(0, [part])
+
+
+def test_named_columns_of_a_log_table_leave_the_others_null(conn: Connection, database: str, tmp_path: Path) -> None:
+    """Columns of the data that are not named are left aside."""
+    path = f"{database}.t"
+    table = conn.create_table(path, "id BIGINT, a STRING", buckets=1)
+    part = _part(conn, path, {"id": [1], "a": ["x"]}, columns=["id"])
+    StagedSink(conn, path, str(tmp_path), columns=["id"]).commit(0, [part])
+    assert table.scan().to_arrow().to_pylist() == [{"id": 1, "a": None}]
+
+
+def test_who_was_silent_for_long_asks_the_log_before_going_on(server: Any, database: str, tmp_path: Path) -> None:
+    """A laptop that slept in the middle of a commit: meanwhile somebody else may have finished it."""
+    path, clock = f"{database}.t", ManualClock(SystemClock().now_ms())
+    told: list[str] = []
+
+    def sleep(step: str) -> None:
+        told.append(step)
+        if told.count("append") in {5, 20}:
+            clock.advance(3600 * 1000)
+
+    with lakeward.connect(server.bootstrap, **SMALL_BATCHES) as conn:
+        table = log_table(conn, path)
+        parts = staged(conn, path, rows_of_batch("log", 0), str(tmp_path))
+        StagedSink(conn, path, str(tmp_path), clock=clock, tell=sleep).commit(0, parts)
+        check(table, "log", 1)
+
+
 def test_several_tables_share_a_directory(conn: Connection, database: str, tmp_path: Path) -> None:
     """Each has its own batch ids."""
     one, two = log_table(conn, f"{database}.one"), sum_table(conn, f"{database}.two")
@@ -327,12 +362,14 @@ def test_a_writer_that_the_server_has_forgotten_goes_on_under_a_new_id(
     new_server: Callable[..., ServerProcess], tmp_path: Path, kind: str
 ) -> None:
     """Only after the log has shown what it holds of the old one."""
-    server = new_server(server__writer_id__expiration_time="1ms", log__retention__check_interval="200ms")
+    server = new_server(server__writer_id__expiration_time="500ms", log__retention__check_interval="20ms")
     make = log_table if kind == "log" else sum_table
     with lakeward.connect(server.bootstrap, **SMALL_BATCHES) as conn:
         table = make(conn, "fluss.t")
         with pytest.raises(PowerCutError):
             run_batch(conn, "fluss.t", str(tmp_path), kind, 0, seed=1, tell=Cut("append", 12))
+        server.stop()
+        server.start()  # takes longer than writers are remembered
         run_batch(conn, "fluss.t", str(tmp_path), kind, 0, seed=2)
         check(table, kind, 1)
         assert list(tmp_path.rglob("manifest-*.2")), "the server still knew the writer"

@@ -1,4 +1,4 @@
-"""Exactly-once writes, with nothing but the official protocol (docs/decisions/0013).
+"""Exactly-once writes, with nothing but the official protocol (docs/decisions/0014).
 
     tasks                                            driver
     rows → encode → part (bytes, or a file)   →      parts → manifest → append → done

@@ -189,17 +189,21 @@ class Appender:
                 f"The servers do not know how far an interrupted commit to {self._access.path} came, and its changelog "
                 "is compacted, so that the log cannot tell. Check the rows, then delete the manifest."
             )
-        forgotten = []
-        for bucket in now_left:  # one batch of one bucket at a time: the answer is about nothing else
-            try:
-                await self._send(manifest, [replace(bucket, batches=bucket.batches[:1])])
-            except LakewardError as wrong:
-                if wrong.code is not ErrorCode.UNKNOWN_WRITER_ID:
-                    raise
-                forgotten.append(bucket)
+        knows = await asyncio.gather(*(self._is_expected(manifest, bucket) for bucket in now_left))
+        forgotten = [bucket for bucket, known in zip(now_left, knows, strict=True) if not known]
         if forgotten:
             raise WriterForgottenError(forgotten)
         return await self.left_of(manifest)
+
+    async def _is_expected(self, manifest: Manifest, bucket: BucketAppend) -> bool:
+        """Send the next batch of one bucket alone, so that the answer is about nothing else."""
+        try:
+            await self._send(manifest, [replace(bucket, batches=bucket.batches[:1])])
+        except LakewardError as wrong:
+            if wrong.code is not ErrorCode.UNKNOWN_WRITER_ID:
+                raise
+            return False
+        return True
 
     async def _send(self, manifest: Manifest, left: Sequence[BucketAppend]) -> None:
         """Send batches, all buckets in turn, and wait until each is acknowledged."""

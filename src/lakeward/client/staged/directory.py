@@ -23,7 +23,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
 
 #: Hadoop's names of file systems that pyarrow calls otherwise.
-_HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasbs": "abfss", "gcs": "gs"}
+_HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
 _RENAME_REFUSES = {"hdfs", "viewfs"}
 
 

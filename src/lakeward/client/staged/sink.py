@@ -52,7 +52,7 @@ class StagedSink:
         tell: Callable[[str], None] | None = None,
     ) -> None:
         self._access = TableAccess(conn, path)
-        self._columns = columns  # said by the parts as well, which is what counts
+        self._columns = None if columns is None else frozenset(columns)
         self._clock = clock or SystemClock()
         self._tell = tell or _tell_nobody
         self._directory = directory_at(directory)
@@ -118,6 +118,7 @@ class StagedSink:
     ) -> tuple[bool, Manifest | None]:
         """Whether the manifest of a batch is new, and the manifest; None when the batch was done in the meantime."""
         plan = plan_parts(staged, self._access.info, batch_id)
+        self._check_columns(plan.target_columns)
         chain = None if before is None else before.chain
         manifest: Manifest | None = self._access.run(self._appender.manifest_of(batch_id, plan, chain))
         assert manifest is not None
@@ -133,6 +134,20 @@ class StagedSink:
             manifest = ledger.manifest(batch_id, contents.manifests.get(batch_id, 1))
         self._tell("manifest")
         return mine, manifest
+
+    def _check_columns(self, written: tuple[int, ...]) -> None:
+        """What the tasks have written is what the commit was told, if it was told."""
+        info = self._access.info
+        if self._columns is None or not info.descriptor.has_primary_key:
+            return
+        from lakeward.client.keyed.written_columns import WrittenColumns
+
+        named = WrittenColumns(info, [n for n in info.schema.names if n in self._columns])
+        if named.positions != written:
+            raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                f"The tasks have written other columns of {info.path} than {', '.join(named.names)}; StagedWriter and "
+                "StagedSink must name the same ones."
+            )
 
     def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool) -> Done:
         while True:
