@@ -73,10 +73,17 @@ def _started(master: str, app_name: str, wanted: Mapping[str, str], given: Mappi
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    settings = {**local_settings(master), "spark.sql.extensions": EXTENSIONS_CLASS, "spark.jars": jar_path(), **wanted}
+    settings = {
+        **local_settings(master),
+        "spark.pyspark.python": os.environ["PYSPARK_PYTHON"],  # a JVM that runs already has not seen the variable
+        "spark.sql.extensions": EXTENSIONS_CLASS,
+        "spark.jars": jar_path(),
+        **wanted,
+    }
     for key, value in given.items():
         joined = key in _LISTS and key in settings and settings[key] not in value
         settings[key] = f"{settings[key]}{_LISTS[key]}{value}" if joined else value
+    _add_to_running_jvm(jar_path())
     builder = SparkSession.builder.master(master).appName(app_name)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -109,15 +116,30 @@ def _added(running: SparkSession, wanted: Mapping[str, str], catalog: str) -> Sp
 
 
 def _knows_catalog(running: SparkSession) -> bool:
+    return _loads(running.sparkContext._jvm, CATALOG_CLASS)
+
+
+def _loads(jvm: Any, name: str) -> bool:
     from py4j.protocol import Py4JError
 
-    jvm = running.sparkContext._jvm
-    assert jvm is not None
     try:
-        jvm.java.lang.Class.forName(CATALOG_CLASS, False, jvm.Thread.currentThread().getContextClassLoader())  # noqa: FBT003 - Java's signature
+        jvm.java.lang.Class.forName(name, False, _class_loader(jvm))  # noqa: FBT003 - Java's signature
     except Py4JError:
         return False
     return True
+
+
+def _class_loader(jvm: Any) -> Any:
+    return jvm.java.lang.Thread.currentThread().getContextClassLoader()
+
+
+def _add_to_running_jvm(jar: str) -> None:
+    """PySpark's JVM outlives `spark.stop()`, and reads `spark.jars` for the driver only when it starts."""
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    if jvm is not None and not _loads(jvm, CATALOG_CLASS):
+        _class_loader(jvm).addURL(jvm.java.io.File(jar).toURI().toURL())
 
 
 def _catalog_options(given: Mapping[str, str], catalog: str) -> dict[str, str]:
