@@ -17,6 +17,7 @@ from query_reads import Reader
 
 import lakeward
 from lakeward.errors import LakewardError
+from lakeward.query.splits import LogSplit, StateSplit
 from lakeward.query.stream_offset import StreamOffset
 
 EARLIEST = {"scan.startup.mode": "earliest"}
@@ -179,6 +180,19 @@ def test_a_table_created_again_is_not_the_same(conn: lakeward.Connection) -> Non
     assert sorted(r["id"] for r in lenient.next()) == [50, 51, 52]
 
 
+def test_a_group_goes_on_where_it_was(conn: lakeward.Connection) -> None:
+    """A new stream of a consumer group begins where the last one committed, at the beginning without a commit."""
+    table = log_table(conn)
+    table.append(numbers(0, 20))
+    options = {"scan.startup.mode": "group", "properties.group.id": fresh("group")}
+    first = Reader(conn, str(table.path), options=options)
+    found = first.next(7)
+    first.stream.commit(first.at)
+    found += Reader(conn, str(table.path), options=options).rest()
+    assert sorted(r["id"] for r in found) == list(range(20))
+    assert first.stream.head().next_offsets() == table.offsets()
+
+
 # -- primary key tables -----------------------------------------------------------------------------------------------
 
 
@@ -237,13 +251,23 @@ def test_the_first_batch_stays_the_same_after_a_crash(conn: lakeward.Connection)
     assert reader.stream.plan(reader.stream.initial(), end) == first
 
 
+def test_changes_of_a_key_stay_in_order(conn: lakeward.Connection) -> None:
+    """The state and the changes of a bucket belong to one task, the state first."""
+    table = keyed_table(conn)
+    table.upsert(named(*range(10)))
+    reader = Reader(conn, str(table.path), options={"scan.split.rows": "1"})
+    table.upsert(named(*range(10), name="y"))
+    plan = reader.stream.plan(reader.at, reader.stream.latest(reader.at))
+    assert [[type(s) for s in task] for task in plan.tasks(8)] == [[StateSplit, LogSplit]] * 2
+
+
 def test_views_of_a_binlog_stream(conn: lakeward.Connection) -> None:
-    """An update is one row, even when every batch and split ends after one offset."""
+    """An update is one row, even when every batch ends after one offset."""
     table = keyed_table(conn, buckets=1)
     table.upsert(named(1, 2, name="a"))
     table.upsert(named(1, 2, name="b"))
     table.delete([1])
-    reader = Reader(conn, f"{table.path}$binlog", options={**EARLIEST, "scan.split.rows": "1"})
+    reader = Reader(conn, f"{table.path}$binlog", options=EARLIEST)
     found = [
         (r["_change_type"], r["_log_offset"], (r["before"] or {}).get("name"), (r["after"] or {}).get("name"))
         for r in reader.rest(1)

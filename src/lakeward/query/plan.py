@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,12 +28,17 @@ _SPLIT_OFFSETS_MIN = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a plan reads, in numbers; partitions are None for a table without."""
+    """What a plan reads, in numbers; partitions are None for a table without.
+
+    `offsets` are at least as many as the rows that come out. For states they count the changes that led to them;
+    `log_offsets` are without those.
+    """
 
     name: str
     partitions: tuple[int, int] | None
     buckets: int
     offsets: int
+    log_offsets: int
     columns: tuple[int, int]
     filters: tuple[str, ...]
     limit: int | None
@@ -45,8 +51,8 @@ class Summary:
         parts.append(_counted(self.buckets, "bucket"))
         if self.is_state:
             parts.append("current state")
-        if self.offsets or not self.is_state:
-            parts.append(_counted(self.offsets, "offset"))
+        if self.log_offsets or not self.is_state:
+            parts.append(_counted(self.log_offsets, "offset"))
         parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
         if self.filters:
             parts.append(f"pushed: {', '.join(self.filters)}")
@@ -57,10 +63,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The splits of a read, and what they amount to."""
+    """The splits of a read, and what they amount to.
+
+    With `keeps_order` the splits of a bucket are read one after the other by one task, so that changes of one key
+    come in the order they were made.
+    """
 
     splits: tuple[Split, ...]
     summary: Summary
+    keeps_order: bool = False
 
     def describe(self) -> str:
         """One line for EXPLAIN."""
@@ -68,7 +79,12 @@ class Plan:
 
     def tasks(self, most: int) -> list[list[Split]]:
         """The splits in at most so many groups of about the same work, for tables of many small buckets."""
-        return spread(self.splits, most)
+        if not self.keeps_order:
+            return spread([[split] for split in self.splits], most)
+        by_bucket: dict[BucketId, list[Split]] = {}
+        for split in self.splits:
+            by_bucket.setdefault(split.id, []).append(split)
+        return spread(by_bucket.values(), most)
 
 
 def plan_read(conn: Connection, request: ReadRequest) -> Plan:
@@ -131,7 +147,8 @@ def summary(info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_a
         name=request.name,
         partitions=(len(read), of_all) if info.descriptor.is_partitioned else None,
         buckets=len({s.id for s in splits}),
-        offsets=sum(s.weight for s in splits if isinstance(s, LogSplit)),
+        offsets=sum(s.weight for s in splits),
+        log_offsets=sum(s.weight for s in splits if isinstance(s, LogSplit)),
         columns=_columns(info, request),
         filters=tuple(str(f) for f in request.filters if _reaches(f, info, request)),
         limit=request.limit,
@@ -170,6 +187,11 @@ def _reaches(filter_: Filter, info: TableInfo, request: ReadRequest) -> bool:
 # -- cutting and spreading --------------------------------------------------------------------------------------------
 
 
+def whole_logs(ranges: Mapping[BucketId, tuple[int, int]]) -> list[LogSplit]:
+    """Stretches of logs, one for each bucket."""
+    return [LogSplit(id_.partition, id_.bucket, *stretch) for id_, stretch in ranges.items() if stretch[1] > stretch[0]]
+
+
 def log_splits(ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest) -> list[LogSplit]:
     """Stretches of logs, large ones cut so that no task has much more to do than others."""
     total = sum(max(stop - start, 0) for start, stop in ranges.values())
@@ -200,14 +222,16 @@ def enough(splits: list[LogSplit], request: ReadRequest) -> list[LogSplit]:
     return found
 
 
-def spread(splits: Iterable[Split], most: int) -> list[list[Split]]:
-    """Groups of about the same work, at most so many, none empty."""
-    groups: list[tuple[int, list[Split]]] = [(0, []) for _ in range(max(most, 1))]
-    for split in sorted(splits, key=lambda s: s.weight, reverse=True):
-        lightest = min(range(len(groups)), key=lambda n: (groups[n][0], len(groups[n][1])))
-        weight, members = groups[lightest]
-        groups[lightest] = (weight + split.weight, [*members, split])
-    return [members for _, members in groups if members]
+def spread(units: Iterable[Sequence[Split]], most: int) -> list[list[Split]]:
+    """Groups of about the same work, at most so many, none empty; a unit stays together and in order."""
+    weighed = sorted(((sum(s.weight for s in unit), unit) for unit in units), key=lambda pair: pair[0], reverse=True)
+    groups: list[list[Split]] = [[] for _ in range(min(max(most, 1), len(weighed)))]
+    lightest = [(0, 0, number) for number in range(len(groups))]
+    for weight, unit in weighed:
+        so_far, members, number = heapq.heappop(lightest)
+        groups[number].extend(unit)
+        heapq.heappush(lightest, (so_far + weight, members + len(unit), number))
+    return groups
 
 
 def _counted(count: int, noun: str) -> str:

@@ -19,7 +19,7 @@ from lakeward.errors import LakewardError
 from lakeward.query import data_loss
 from lakeward.query.admission import ReadLimit, admit
 from lakeward.query.options import StartupMode
-from lakeward.query.plan import Plan, log_splits, summary
+from lakeward.query.plan import Plan, log_splits, summary, whole_logs
 from lakeward.query.progress import BucketProgress, Progress
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Split, StateSplit
@@ -75,6 +75,11 @@ class TableStream:
         assert self._settings.group is not None
         told = ConsumerGroups(self._conn).committed(self._settings.group, self._request.path)
         return {id_: offset for id_, offset in told.items() if id_ in known}
+
+    def head(self) -> StreamOffset:
+        """Where the table ends now; for people, not to read from."""
+        found = self._now()
+        return StreamOffset(found.table_id, _positions(found.offsets("latest")), found.partitions)
 
     def latest(
         self, start: StreamOffset, limit: ReadLimit | None = None, *, within: StreamOffset | None = None
@@ -163,8 +168,12 @@ class TableStream:
                 states.append(StateSplit(id_.partition, id_.bucket, begin.offset, work, start.state_ms))
             if not stop.is_state and stop.offset > begin.offset:
                 ranges[id_] = (begin.offset, stop.offset)
-        splits = (*states, *log_splits(self._present(ranges, found), self._request))
-        return Plan(splits, summary(found.table.info, self._request, splits, found.partitions_in_all))
+        present = self._present(ranges, found)
+        keeps_order = found.table.info.descriptor.has_primary_key
+        logs = whole_logs(present) if keeps_order else log_splits(present, self._request)
+        splits = (*states, *logs)
+        numbers = summary(found.table.info, self._request, splits, found.partitions_in_all)
+        return Plan(splits, numbers, keeps_order)
 
     def _present(self, ranges: Mapping[BucketId, tuple[int, int]], found: TableNow) -> dict[BucketId, tuple[int, int]]:
         """The ranges without what retention has removed."""

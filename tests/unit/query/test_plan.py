@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from lakeward.client.results import BucketId
 from lakeward.query.filters import Compare, Or
 from lakeward.query.offset_bounds import OffsetBounds, offset_bounds
-from lakeward.query.plan import log_splits, spread
+from lakeward.query.plan import Plan, Summary, log_splits, spread
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit
+from lakeward.query.splits import LogSplit, StateSplit
 
 _RANGES = st.dictionaries(
     st.integers(0, 5).map(lambda n: BucketId(None, n)),
@@ -41,7 +41,7 @@ def test_pieces_cover_every_offset_once(
 def test_groups_are_even(weights: list[int], most: int) -> None:
     """Every split is in one group; none is empty, and the heaviest is not much above the mean."""
     splits = [LogSplit(None, n, 0, weight) for n, weight in enumerate(weights)]
-    groups = spread(splits, most)
+    groups = spread([[split] for split in splits], most)
     assert sorted(s.bucket for g in groups for s in g) == list(range(len(splits)))
     assert len(groups) == min(most, len(splits))
     if groups:
@@ -56,3 +56,13 @@ def test_bounds_of_offsets() -> None:
     assert offset_bounds([Or(tuple(some))]) == OffsetBounds()
     assert OffsetBounds(4, 10).clip(0, 100) == (4, 10)
     assert OffsetBounds(4).clip(7, 100) == (7, 100)
+
+
+def test_changes_of_one_bucket_stay_in_one_task() -> None:
+    """Where order counts, a bucket's state comes before its changes, in the same task, however many there are."""
+    splits = [StateSplit(None, 0, 5, 5), StateSplit(None, 1, 9, 9), LogSplit(None, 0, 5, 500), LogSplit(None, 1, 9, 10)]
+    numbers = Summary("t", None, 2, 510, 496, (1, 1), (), None, is_state=True)
+    tasks = Plan(tuple(splits), numbers, keeps_order=True).tasks(8)
+    assert tasks == [[splits[0], splits[2]], [splits[1], splits[3]]]
+    assert len(Plan(tuple(splits), numbers).tasks(8)) == 4
+    assert str(numbers) == "2 buckets, current state, 496 offsets, 1 of 1 column"
