@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
 from lakeward.query.filters import And, Compare, In, IsNull, NotNull, Or, StartsWith
 from lakeward.query.plan import plan_read
-from lakeward.query.read import read_split
+from lakeward.query.read import read_split, read_splits
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LogSplit, StateSplit
 from lakeward.query.view_rows import counted
@@ -133,6 +134,17 @@ def test_a_limit_reads_no_more_than_it_needs(conn: lakeward.Connection, ordered:
     assert read(conn, name, limit=30)["id"].to_pylist() == list(range(30))
     assert read(conn, name, limit=30, filters=(NotNull("id"),)).num_rows == 30
     assert read(conn, name, limit=0).num_rows == 0
+
+
+def test_a_task_reads_several_splits(conn: lakeward.Connection, days: lakeward.Table) -> None:
+    """All of them, or as many rows as the limit of the whole read; leaving early closes what is open."""
+    request = ReadRequest.of_name(str(days.path))
+    splits = plan_read(conn, request).splits
+    assert sum(b.num_rows for b in read_splits(conn, request, splits)) == 100
+    assert sum(b.num_rows for b in read_splits(conn, replace(request, limit=35), splits)) == 35
+    early = read_splits(conn, request, splits)
+    assert next(early).num_rows
+    early.close()  # type: ignore[attr-defined]
 
 
 # -- what is read -----------------------------------------------------------------------------------------------------

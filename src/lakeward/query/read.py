@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -40,11 +40,20 @@ def _shown(schema: Schema, request: ReadRequest) -> Schema:
 
 def read_split(conn: Connection, request: ReadRequest, split: Split) -> Iterator[pa.RecordBatch]:
     """The rows of a split, in order; at most `request.limit` of them. Close the iterator to stop early."""
+    return read_splits(conn, request, [split])
+
+
+def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
+    """The rows of a task's splits, one after the other; at most `request.limit` of them all."""
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     reading = _Reading(table, request)
-    rows = reading.state(split) if isinstance(split, StateSplit) else reading.log(split)
-    return _limited(rows, request.limit)
+    return _limited(_one_after_the_other(reading, splits), request.limit)
+
+
+def _one_after_the_other(reading: _Reading, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
+    for split in splits:
+        yield from reading.state(split) if isinstance(split, StateSplit) else reading.log(split)
 
 
 class _Reading:
