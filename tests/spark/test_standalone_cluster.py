@@ -1,0 +1,97 @@
+"""A standalone cluster: a master and two workers, with the data source that Spark finds by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+from server_process import ServerProcess
+
+import lakeward as lw
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore::FutureWarning")]
+
+_SCRIPT = Path(__file__).with_name("cluster_script.py")
+_HOME = Path(pyspark.__file__).parent
+_WORKERS = 2
+_START_S = 120
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def cluster_log(tmp_path: Path) -> Path:
+    """What master, workers and driver have said."""
+    return tmp_path / "cluster.log"
+
+
+@pytest.fixture
+def master(tmp_path: Path, cluster_log: Path) -> Iterator[str]:
+    """The address of a cluster of two workers; everything is gone afterwards."""
+    port = _free_port()
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(_HOME),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "SPARK_WORKER_DIR": str(tmp_path / "workers"),
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    address = f"spark://127.0.0.1:{port}"
+    ui = ["--webui-port", "0"]
+    roles = [["master.Master", "--host", "127.0.0.1", "--port", str(port), *ui]]
+    roles += [["worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "600m", *ui, address]] * _WORKERS
+    with contextlib.ExitStack() as running, cluster_log.open("w") as log:
+        for role, *arguments in roles:
+            command = [str(_HOME / "bin/spark-class"), f"org.apache.spark.deploy.{role}", *arguments]
+            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            running.callback(process.wait)
+            running.callback(process.kill)
+        _wait_for_workers(cluster_log)
+        yield address
+
+
+def _wait_for_workers(log: Path) -> None:
+    end_s = time.monotonic() + _START_S
+    while log.read_text().count("Registering worker") < _WORKERS:
+        assert time.monotonic() < end_s, log.read_text()[-4000:]
+        time.sleep(0.1)
+
+
+def test_reads_writes_and_streams_on_two_workers(
+    master: str, cluster_log: Path, server: ServerProcess, database: str, tmp_path: Path
+) -> None:
+    """Tasks run on both workers; what they staged is committed by the driver."""
+    with lw.connect(server.bootstrap) as conn:
+        source = conn.create_table(f"{database}.source", "id BIGINT, s STRING", buckets=4)
+        copies = [conn.create_table(f"{database}.{name}", "id BIGINT, s STRING") for name in ("batch", "stream")]
+        ids = list(range(1000))
+        source.append({"id": ids, "s": [f"row {i}" for i in ids]})
+        told = _submit(master, server.bootstrap, database, tmp_path, cluster_log)
+        assert told == {"count": 1000, "sum": sum(ids), "executors": _WORKERS}
+        for copy in copies:
+            assert sorted(copy.scan(["id"]).to_arrow()["id"].to_pylist()) == ids
+
+
+def _submit(master: str, bootstrap: str, database: str, directory: Path, log: Path) -> dict[str, int]:
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, str(_SCRIPT), master, bootstrap, database, str(directory)]
+    with log.open("a") as err:
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=err, text=True)
+    assert done.returncode == 0, log.read_text()[-6000:]
+    answer: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return answer
