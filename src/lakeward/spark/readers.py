@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from lakeward.model.schema import Schema
 from lakeward.query.plan import plan_read
-from lakeward.query.read import read_split
+from lakeward.query.read import read_splits
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Split
 from lakeward.spark.chosen_table import ChosenTable
@@ -58,10 +58,9 @@ def spark_batches(request: ReadRequest, wanted: Schema, splits: Sequence[Split])
     """The rows of some splits in Spark's types."""
     target = spark_arrow_schema(wanted)
     with one_sentence():
-        conn = connection(request.options)
-    for split in splits:
-        for batch in each_in_one_sentence(read_split(conn, request, split)):
-            yield to_spark(batch, target)
+        batches = read_splits(connection(request.options), request, splits)
+    for batch in each_in_one_sentence(batches):
+        yield to_spark(batch, target)
 
 
 class FlussReader(DataSourceReader):

@@ -69,8 +69,7 @@ class FlussStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
         """Where the table ends, for the progress that Spark shows."""
         with one_sentence():
-            stream = self._stream()
-            return stream.latest(stream.initial()).to_json()
+            return self._stream().head().to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """The splits of a micro-batch, spread over tasks."""
