@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from lakeward.client.batching import Destination
 from lakeward.client.staged.directory import directory_at
 from lakeward.client.staged.ordered_work import OrderedWork
@@ -19,6 +21,8 @@ from lakeward.runtime.entropy import SystemEntropy
 
 #: Below this size a thread costs more than it saves.
 _HERE_BYTES = 32 * 1024
+#: Smaller batches are joined before anything is done with them.
+_SMALL_BYTES = 1 << 20
 _ROUTES_PENDING_MAX, _BATCHES_PENDING_MAX = 2, 4
 
 
@@ -54,6 +58,8 @@ class StagedWriter:
         self._inline_bytes = inline_bytes
         self._entries: list[Entry] = []
         self._held: list[memoryview | bytearray] = []
+        self._small: list[pa.RecordBatch] = []
+        self._small_bytes = 0
         self._stream: Any = None
         self._size = 0
         self._gathered_bytes = 0
@@ -68,10 +74,16 @@ class StagedWriter:
         """Take rows, in any form that Table.append takes."""
         self._must_go_on()
         try:
-            for piece in self._stage.pieces(data):
-                here = self._stage_bytes(piece) < _HERE_BYTES
-                for routed in self._routing.put(partial(self._stage.route, piece), here=here):
-                    self._gather(routed)
+            if not isinstance(data, pa.RecordBatch):
+                self._take_small()
+                self._take(data)
+                return
+            if self._small and self._small[0].schema != data.schema:
+                self._take_small()
+            self._small.append(data)
+            self._small_bytes += data.nbytes
+            if self._small_bytes >= _SMALL_BYTES:
+                self._take_small()
         except BaseException:
             self.abort()
             raise
@@ -80,6 +92,7 @@ class StagedWriter:
         """What the driver commits."""
         self._must_go_on()
         try:
+            self._take_small()
             for routed in self._routing.drain():
                 self._gather(routed)
             self._close_all()
@@ -95,6 +108,7 @@ class StagedWriter:
         self._routing.drop()
         self._finishing.drop()
         self._held.clear()
+        self._small.clear()
         self._ended = True
         if self._stream is not None and self._directory is not None:
             self._stream.close()
@@ -107,8 +121,17 @@ class StagedWriter:
         if self._ended:
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"The staged writer of {self._access.path} has ended.")
 
-    def _stage_bytes(self, piece: Any) -> int:
-        return self._stage.raw_bytes(piece)
+    def _take_small(self) -> None:
+        """Engines hand over a few thousand rows at a time; to check and spread them costs less in one go."""
+        if self._small:
+            batches, self._small, self._small_bytes = self._small, [], 0
+            self._take(batches[0] if len(batches) == 1 else pa.concat_batches(batches))
+
+    def _take(self, data: Any) -> None:
+        for piece in self._stage.pieces(data):
+            here = self._stage.raw_bytes(piece) < _HERE_BYTES
+            for routed in self._routing.put(partial(self._stage.route, piece), here=here):
+                self._gather(routed)
 
     def _gather(self, routed: Routed[Any]) -> None:
         for to, rows in routed:
