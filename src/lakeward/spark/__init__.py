@@ -12,7 +12,7 @@
 | jar | where the jar with the catalog is |
 | types, field_metadata | Spark's types ↔ column types, in Spark's JSON form |
 | spark_arrow | batches as Spark wants them, and back |
-| lookups | rows of a table looked up by key for every row of a DataFrame |
+| lookups, lookup_task, lookup_cache | rows of a table looked up by key for every row of a DataFrame |
 | source, readers, writers | the data source `fluss` without the jar |
 | bridge, calls | what the jar calls: one Python process for each JVM |
 | jvm | the jar and its Java sources |
