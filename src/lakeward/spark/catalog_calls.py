@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +19,8 @@ _FIXED = {PRIMARY_KEY, BUCKET_COUNT, BUCKET_KEY}
 _COMMENT, _PROVIDER = "comment", "provider"
 _SPARKS_OWN = {_COMMENT, _PROVIDER, "owner", "location", "external", "is_managed_location", "table_type"}
 _OPTION_PREFIX = "option."
+#: SHOW CREATE TABLE prints the collation that every text has anyway.
+_COLLATED = re.compile(r'"((?:var)?char\(\d+\)) collate UTF8_BINARY"')
 
 
 # -- databases --------------------------------------------------------------------------------------------------------
@@ -71,7 +75,7 @@ def create_table(call: Call) -> dict[str, Any]:
     own = {k: v for k, v in given.items() if k not in _SPARKS_OWN | _FIXED and not k.startswith(_OPTION_PREFIX)}
     made = call.conn.create_table(
         str(path),
-        schema_of_spark(call["schema"], key),
+        schema_of_spark(_COLLATED.sub(r'"\1"', json.dumps(call["schema"])), key),
         primary_key=key,
         partition_by=call["partitioned_by"],
         bucket_by=_names(given.get(BUCKET_KEY)),

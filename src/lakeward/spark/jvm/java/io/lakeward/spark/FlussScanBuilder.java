@@ -12,6 +12,7 @@ import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.SupportsPushDownLimit;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsPushDownV2Filters;
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
 import org.apache.spark.sql.types.StructType;
 
 /** Collects what Spark pushes down: columns, filters, a limit. */
@@ -21,18 +22,23 @@ final class FlussScanBuilder
     private final String table;
     private final ArrayNode filters = Json.array();
     private final List<Predicate> pushed = new ArrayList<>();
+    private final StructType whole;
     private StructType schema;
     private Integer limit;
 
     FlussScanBuilder(BridgeSettings settings, String table, StructType schema) {
         this.settings = settings;
         this.table = table;
-        this.schema = schema;
+        this.whole = (StructType) CharVarcharUtils.replaceCharVarcharWithString(schema);
+        this.schema = whole;
     }
 
+    /** Columns are left out as a whole: one of which fields are wanted comes with all its fields. */
     @Override
     public void pruneColumns(StructType required) {
-        schema = required;
+        StructType chosen = new StructType();
+        for (String name : required.fieldNames()) chosen = chosen.add(whole.apply(name));
+        schema = chosen;
     }
 
     /** All predicates come back: the server may skip rows, Spark decides about each one. */
