@@ -15,7 +15,7 @@ from lakeward.server.coordinator.alteration import Alteration
 from lakeward.server.coordinator.auto_partitioner import AutoPartitioner
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.coordinator.cluster_config import ClusterConfig
-from lakeward.server.coordinator.lake.settings import takes_lake_tables
+from lakeward.server.coordinator.lake.settings import lake_format_for
 from lakeward.server.coordinator.table_defaults import with_canonical_names, with_defaults
 
 TABLE_JSON_BYTES_MAX = 8 * 1024 * 1024
@@ -65,7 +65,7 @@ class TableAdmin:
         """Set or reset properties; nothing is written when nothing changes."""
         table = self.get(path)
         options = self._config.current
-        lake_format = options.get(server_options.DATALAKE_FORMAT) if takes_lake_tables(options) else None
+        lake_format = lake_format_for(options, table.descriptor.properties)
         descriptor = table_changes.with_altered_properties(table, alterations, lake_format)
         if descriptor == table.descriptor:
             return

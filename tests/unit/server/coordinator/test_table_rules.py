@@ -8,6 +8,7 @@ import pytest
 
 from coordinator.coordinator_world import World, create_request
 from lakeward.protocol.api import Api
+from lakeward.server.coordinator.alteration import Alteration, AlterOp
 
 INVALID_TABLE, INVALID_REPLICATION, INVALID_CONFIG, TOO_MANY_BUCKETS = 15, 17, 39, 49
 PK: dict[str, Any] = {"key": ["id"]}
@@ -157,3 +158,14 @@ def test_kinds_of_tables_may_be_forbidden() -> None:
     keys_only = World(allow_create_log_tables="false")
     assert keys_only.create_code() == INVALID_TABLE
     keys_only.create(**PK)
+
+
+def test_a_table_may_name_its_own_lake_where_the_cluster_names_none(world: World) -> None:
+    """So a plain server takes lake tables; `datalake.enabled=false` still forbids them."""
+    own = {"table.datalake.enabled": "true", "table.datalake.format": "paimon"}
+    assert world.create("a", properties=own).descriptor.properties["table.datalake.format"] == "paimon"
+    later = world.create("b", properties={"table.datalake.format": "iceberg"})
+    enabled = Alteration("table.datalake.enabled", "true", AlterOp.SET)
+    world.coordinator.tables.alter_properties(later.path, [enabled])
+    assert world.table("b").descriptor.properties["table.datalake.enabled"] == "true"
+    assert World(datalake_enabled="false").create_code(properties=own) == INVALID_TABLE

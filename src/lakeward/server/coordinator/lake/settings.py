@@ -16,11 +16,14 @@ _NOT_OF_A_FORMAT = {server_options.DATALAKE_ENABLED.key, server_options.DATALAKE
 _SECRET_WORDS = ("password", "secret", "key")
 
 
-def takes_lake_tables(options: ServerOptions) -> bool:
-    """Whether tables may be tiered: as `datalake.enabled` says, else when there is a format."""
-    enabled = options.get(server_options.DATALAKE_ENABLED)
-    has_format = options.get(server_options.DATALAKE_FORMAT) is not None
-    return has_format if enabled is None else has_format and enabled == "true"
+def lake_format_for(options: ServerOptions, properties: Mapping[str, str]) -> str | None:
+    """The format a table is tiered into: the cluster's, or, where that names none, the table's own; None if neither.
+
+    Apache Fluss takes no lake table without the cluster's format. Nobody can rely on that who names one.
+    """
+    if options.get(server_options.DATALAKE_ENABLED) == "false":
+        return None
+    return options.get(server_options.DATALAKE_FORMAT) or table_options.LAKE_FORMAT.read(properties)
 
 
 def catalog_properties(options: ServerOptions) -> dict[str, str]:
