@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -363,15 +364,19 @@ def test_a_writer_that_the_server_has_forgotten_goes_on_under_a_new_id(
     new_server: Callable[..., ServerProcess], tmp_path: Path, kind: str
 ) -> None:
     """Only after the log has shown what it holds of the old one."""
-    server = new_server(server__writer_id__expiration_time="500ms", log__retention__check_interval="20ms")
+    server = new_server(server__writer_id__expiration_time="300ms", log__retention__check_interval="20ms")
     make = log_table if kind == "log" else sum_table
+    waits = iter([1.0])
+
+    def wait_until_forgotten(step: str) -> None:
+        if step == "append":
+            threading.Event().wait(next(waits, 0))  # what this test is about is that time passes
+
     with lakeward.connect(server.bootstrap, **SMALL_BATCHES) as conn:
         table = make(conn, "fluss.t")
         with pytest.raises(PowerCutError):
             run_batch(conn, "fluss.t", str(tmp_path), kind, 0, seed=1, tell=Cut("append", 12))
-        server.stop()
-        server.start()  # takes longer than writers are remembered
-        run_batch(conn, "fluss.t", str(tmp_path), kind, 0, seed=2)
+        run_batch(conn, "fluss.t", str(tmp_path), kind, 0, seed=2, tell=wait_until_forgotten)
         check(table, kind, 1)
         assert list(tmp_path.rglob("manifest-*.2")), "the server still knew the writer"
         run_batch(conn, "fluss.t", str(tmp_path), kind, 1, seed=3)

@@ -26,6 +26,7 @@ Rows in:  write → routing → batching → encode (threads) → lane → sende
     lane               one bucket's batches: order, sequences, what an answer means. Decides, sends nothing
     sender             lanes → leaders; finds them again, repeats, gives up
     writer_ids         writer ids, lent to writers and taken back
+    staged             the same in two steps, for engines: tasks encode, the driver appends, each batch id once
 
 Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → reader
     scan               AsyncScan: what to read, from where to where
