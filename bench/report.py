@@ -8,7 +8,9 @@ from pathlib import Path
 
 import psutil
 
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+_DOCS = Path(__file__).parent.parent / "docs"
+PAGE = _DOCS / "benchmarks.md"
+SPARK_PAGE = _DOCS / "benchmarks-spark.md"
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,26 @@ class Line:
         return f"{self.ratio:.2f} {'✓' if kept else '✗'}"
 
 
-def markdown(lines: list[Line], date: str, rounds: int, notes: list[str]) -> str:
+def markdown(
+    lines: list[Line],
+    date: str,
+    rounds: int,
+    notes: list[str],
+    *,
+    title: str = "Benchmarks",
+    peer: str = "Apache Fluss",
+) -> str:
     """The page."""
     memory_gb = psutil.virtual_memory().total / 2**30
     machine = f"{psutil.cpu_count()} cores, {memory_gb:.0f} GB, Python {platform.python_version()}"
     head = [
-        "# Benchmarks",
+        f"# {title}",
         "",
         f"`make bench`, {date}, {machine}. Client and server share the machine.",
-        f"A figure is the median of {rounds} rounds; both servers run in each round, one after the other.",
+        f"A figure is the median of {rounds} rounds; both sides run in each round, one after the other.",
         "Compare within the table: absolute figures move by ±30 % from run to run.",
         "",
-        "| work | Lakeward | Apache Fluss | promised | measured |",
+        f"| work | Lakeward | {peer} | promised | measured |",
         "|---|---|---|---|---|",
     ]
     body = [f"| {x.work} | {x.ours} | {x.theirs} | {x.promise} | {x.verdict} |" for x in lines]
