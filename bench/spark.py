@@ -1,4 +1,4 @@
-"""`python -m bench.spark [--rows N] [--rounds N]`: the Spark connector; prints figures, writes docs/benchmarks-spark.md."""
+"""`python -m bench.spark [--rows N] [--rounds N]`: the Spark connector; prints, and writes docs/benchmarks-spark.md."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _rate(rows_a_second: float) -> str:
 
 def _notes(rows: int) -> list[str]:
     return [
-        f"{rows:,} rows of ten columns, about 92 bytes a row, 2 buckets, zstd on both sides; Spark local[2], one session.",
+        f"{rows:,} rows of ten columns, about 92 bytes a row, 2 buckets, zstd on both sides; one session on local[2].",
         "Reads go to Spark's noop sink, which takes every row; appends come from rows that Spark holds in memory.",
         "Server, JVM and Python processes share the same two cores.",
     ]

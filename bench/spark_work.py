@@ -55,7 +55,7 @@ def measure(target: Target, rows: int, repeats: int) -> SparkFigures:
             read = _rate(rows, repeats, lambda: _noop(ours))
             read_parquet = _rate(rows, repeats, lambda: _noop(files))
             pruned = _rate(rows, repeats, lambda: ours.agg({"user_id": "sum"}).collect())
-            append, append_parquet = _appends(spark, connection, files, rows, repeats, directory)
+            append, append_parquet = _appends(connection, files, rows, repeats, directory)
             seen = _seen(spark, connection, directory)
             join, floor = _joins(spark, connection, rows, repeats)
     finally:
@@ -95,7 +95,7 @@ def _write_parquet(where: Path, rows: int) -> None:
         pq.write_table(pa.Table.from_batches(part), where / f"{number}.parquet", compression="zstd")
 
 
-def _appends(spark: Any, connection: Any, files: Any, rows: int, repeats: int, directory: Path) -> tuple[float, float]:
+def _appends(connection: Any, files: Any, rows: int, repeats: int, directory: Path) -> tuple[float, float]:
     """Rows that Spark holds in memory, written to a table and to Parquet."""
     held = files.repartition(2).persist()
     held.count()
