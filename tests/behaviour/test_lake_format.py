@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from lake_tables import TABLE_ID, Rounds, read_by_duckdb, read_by_pyiceberg, table_info
+from paimon_readers import read_by_paimon_rust, read_by_pypaimon
 
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.formats import lake_format
@@ -21,13 +22,15 @@ from lakeward.model.data_types import STRING
 from lakeward.model.schema import Column
 from lakeward.model.table import TableInfo
 
-FORMATS = ("iceberg",)
-READERS = {"iceberg": (read_by_pyiceberg, read_by_duckdb)}
+READERS = {
+    "iceberg": (read_by_pyiceberg, read_by_duckdb),
+    "paimon": (read_by_paimon_rust, read_by_pypaimon),
+}
 LOG = {"id": "BIGINT", "name": "STRING"}
 Opened = Callable[[TableInfo], Rounds]
 
 
-@pytest.fixture(params=FORMATS)
+@pytest.fixture(params=READERS)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
     """Opens a table in a new warehouse of each format."""
     return lambda info: Rounds(lake_format(request.param), tmp_path, info)

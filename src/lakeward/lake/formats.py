@@ -10,7 +10,10 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.port import LakeFormat
 
 GROUP = "lakeward.lake_formats"
-_OURS = {"iceberg": ("lakeward.lake.iceberg.format", "IcebergFormat")}
+_OURS = {
+    "iceberg": ("lakeward.lake.iceberg.format", "IcebergFormat"),
+    "paimon": ("lakeward.lake.paimon.format", "PaimonFormat"),
+}
 
 
 @cache

@@ -1,0 +1,56 @@
+"""Rows of a log table → data files of one place. Runs in a task and asks nobody."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from lakeward.lake.paimon.parquet_files import ROW_GROUP_ROWS, ParquetFiles
+from lakeward.lake.paimon.types import conformed
+from lakeward.lake.paimon.writing import Writing, WrittenFiles, file_place
+from lakeward.lake.port import LakePlace, Written
+
+_ROW_GROUP_BYTES = 128 << 20
+
+
+class AppendWriter:
+    """The rows of one place, in the order of the log."""
+
+    def __init__(self, writing: Writing, place: LakePlace) -> None:
+        self._shape = writing.shape
+        self._place = place
+        self._schema = writing.shape.file_schema()
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = self._waiting_bytes = 0
+        self._files: ParquetFiles | None = None
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Take rows with the table's columns and the system columns."""
+        if not rows.num_rows:
+            return
+        self._waiting.append(rows)
+        self._waiting_rows += rows.num_rows
+        self._waiting_bytes += rows.nbytes
+        if self._waiting_rows >= ROW_GROUP_ROWS or self._waiting_bytes >= _ROW_GROUP_BYTES:
+            self._row_group()
+
+    def finish(self) -> Written:
+        """Close the files."""
+        self._row_group()
+        if self._files is None:
+            return WrittenFiles().told(0)
+        self._files.close()
+        entries = self._files.entries
+        return WrittenFiles(new=entries).told(sum(e.rows for e in entries))
+
+    def abort(self) -> None:
+        """Remove what was written."""
+        if self._files is not None:
+            self._files.abort()
+
+    def _row_group(self) -> None:
+        if not self._waiting:
+            return
+        if self._files is None:
+            self._files = ParquetFiles(self._shape, file_place(self._shape, self._place, self._waiting[0]))
+        self._files.write(pa.Table.from_batches([conformed(b, self._schema) for b in self._waiting], self._schema))
+        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0

@@ -1,0 +1,83 @@
+"""Our table → a Paimon table in a directory, `<warehouse>/<database>.db/<table>`; new columns follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlparse
+
+from lakeward.errors import ErrorCode
+from lakeward.lake.paimon.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
+from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.paimon.table import PaimonTable
+from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
+from lakeward.model.table import TableInfo, TablePath
+from lakeward.runtime.clock import Clock, SystemClock
+
+_METASTORE = ("metastore", "filesystem")
+
+
+class PaimonCatalog:
+    """Lake tables by name, in a warehouse on a file system; Paimon needs no other catalog."""
+
+    def __init__(self, properties: Mapping[str, str], clock: Clock | None = None) -> None:
+        self._warehouse = _warehouse(properties)
+        self._clock = clock or SystemClock()
+
+    def ensure(self, info: TableInfo) -> PaimonTable:
+        """The lake's table for one of ours: created if missing, new columns added."""
+        _check_names(info)
+        directory = self._directory(info.path)
+        schema = self._followed(directory, info)
+        check_types(schema, info)
+        return PaimonTable(directory, self._clock, TableShape.of(directory, schema, info))
+
+    def load(self, path: TablePath) -> PaimonTable | None:
+        """The lake's table, if there is one."""
+        directory = self._directory(path)
+        return None if newest_schema(directory) is None else PaimonTable(directory, self._clock)
+
+    def _followed(self, directory: Path, info: TableInfo) -> PaimonSchema:
+        """The newest schema with all our columns; who makes the same change at the same time makes it for us."""
+        while True:
+            known = newest_schema(directory)
+            if known is None:
+                wanted = schema_of(info, self._clock.now_ms())
+                TableShape.of(directory, wanted, info)  # refused before it is there
+            else:
+                there = {f.name for f in known.fields}
+                new = [c for c in info.schema.columns if c.name not in there]
+                if not new:
+                    return known
+                wanted = known.with_columns(new, self._clock.now_ms())
+            if create_schema(directory, wanted):
+                return wanted
+
+    def _directory(self, path: TablePath) -> Path:
+        return self._warehouse / f"{path.database}.db" / path.table
+
+
+def _check_names(info: TableInfo) -> None:
+    taken = {BUCKET, OFFSET, TIMESTAMP} & set(info.schema.names)
+    if taken:
+        raise ErrorCode.INVALID_TABLE.error(
+            f"{info.path} has a column {', '.join(sorted(taken))}; in the lake that name is the system's."
+        )
+
+
+def _warehouse(properties: Mapping[str, str]) -> Path:
+    warehouse = properties.get("warehouse")
+    if warehouse is None:
+        raise ErrorCode.INVALID_CONFIG.error(
+            "No Paimon warehouse is named: set 'datalake.paimon.warehouse' to a directory."
+        )
+    if properties.get(*_METASTORE) != _METASTORE[1]:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"'datalake.paimon.metastore' is {properties['metastore']}; tiering writes only to a {_METASTORE[1]}."
+        )
+    parsed = urlparse(warehouse)
+    if parsed.scheme not in {"", "file"}:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"The Paimon warehouse {warehouse} is not a local directory, and others are not written yet."
+        )
+    return Path(parsed.path or warehouse).absolute()

@@ -1,0 +1,128 @@
+"""PaimonTable: the table as the driver sees it. Snapshots are read from the lake, rounds are committed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lakeward.lake.conflict import LakeConflictError
+from lakeward.lake.paimon.binary_row import of_binary
+from lakeward.lake.paimon.commit import Change, Committer
+from lakeward.lake.paimon.compaction import mergings
+from lakeward.lake.paimon.manifests import FileEntry, Manifests
+from lakeward.lake.paimon.place_directory import place_directory, place_of
+from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.paimon.writing import Writing, WrittenFiles
+from lakeward.lake.port import LakePlace, LakeSnapshot
+from lakeward.lake.round_properties import (
+    RoundProperties,
+    is_tiering_round,
+    offsets_in,
+    offsets_path_in,
+    tiering_epoch_in,
+)
+from lakeward.runtime.clock import Clock
+
+_USER = "commit-user"
+
+
+class PaimonTable:
+    """One table; without a shape it can be read but not written."""
+
+    def __init__(self, directory: Path, clock: Clock, shape: TableShape | None = None) -> None:
+        self._directory = directory
+        self._snapshots = Snapshots(directory)
+        self._clock = clock
+        self._shape = shape
+
+    def latest(self) -> LakeSnapshot | None:
+        """The newest snapshot of a tiering service; another writer's are looked through."""
+        return self._latest_of(self._snapshots.newest())
+
+    def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
+        """The table as the tasks of these places must know it."""
+        shape = self._written_shape()
+        if not shape.keys:
+            return [Writing(shape).to_bytes()] * len(places)
+        files = self._files_by_place(shape)
+        merged = mergings(shape, {place: files[place] for place in places if place in files})
+        return [
+            Writing(
+                shape,
+                max((f.file["_MAX_SEQUENCE_NUMBER"] + 1 for f in files.get(place, ())), default=0),
+                merged.get(place),
+            ).to_bytes()
+            for place in places
+        ]
+
+    def commit(self, written: Sequence[bytes], round_: RoundProperties, after: int | None) -> LakeSnapshot:
+        """One snapshot with all files of a round, and one more where it has merged files."""
+        parts = [WrittenFiles.of_bytes(data) for data in written]
+        properties = round_.to_properties()
+        user = properties.pop(_USER)
+        committer = Committer(self._snapshots, self._manifests(), self._written_shape().schema_id, self._clock, user)
+
+        def check(newest: PaimonSnapshot | None) -> None:
+            known = self._latest_of(newest)
+            if (None if known is None else known.snapshot_id) != after:
+                raise LakeConflictError(f"Another tiering round of {self._name} was committed to the lake first.")
+
+        added = Change("APPEND", [f for p in parts for f in p.new], [f for p in parts for f in p.changelog])
+        made = committer.commit(added, properties, check)
+        merged = [f for p in parts for f in p.merged_to]
+        gone = [f.gone() for p in parts for f in p.merged_from]
+        if gone:
+            made = committer.commit_if_there(Change("COMPACT", [*gone, *merged]), properties) or made
+        return _described(made)
+
+    def discard(self, written: Sequence[bytes]) -> None:
+        """Remove the files of a round that will not be committed."""
+        shape = self._written_shape()
+        types = shape.types_of(shape.partition_keys)
+        for part in (WrittenFiles.of_bytes(data) for data in written):
+            for entry in (*part.new, *part.changelog, *part.merged_to):
+                directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
+                (directory / entry.name).unlink(missing_ok=True)
+
+    @property
+    def _name(self) -> str:
+        return f"{self._directory.parent.name.removesuffix('.db')}.{self._directory.name}"
+
+    def _latest_of(self, newest: PaimonSnapshot | None) -> LakeSnapshot | None:
+        for snapshot in self._snapshots.back_from(newest):
+            found = _described(snapshot)
+            if is_tiering_round(found.properties) and (found.offsets is not None or found.offsets_path is not None):
+                return found
+        return None
+
+    def _files_by_place(self, shape: TableShape) -> dict[LakePlace, list[FileEntry]]:
+        newest = self._snapshots.newest()
+        found: dict[LakePlace, list[FileEntry]] = {}
+        if newest is None:
+            return found
+        manifests = self._manifests()
+        lines = [*manifests.read_list(newest.base_list[0]), *manifests.read_list(newest.delta_list[0])]
+        for entry in manifests.live(lines).values():
+            found.setdefault(place_of(shape, entry.partition, entry.bucket), []).append(entry)
+        return found
+
+    def _manifests(self) -> Manifests:
+        shape = self._written_shape()
+        return Manifests(self._directory, shape.types_of(shape.partition_keys), shape.schema_id)
+
+    def _written_shape(self) -> TableShape:
+        assert self._shape is not None, "a table that is written comes from `ensure`"
+        return self._shape
+
+
+def _described(snapshot: PaimonSnapshot) -> LakeSnapshot:
+    properties = {**snapshot.properties, _USER: snapshot.user}
+    return LakeSnapshot(
+        snapshot.id,
+        snapshot.time_ms,
+        offsets_in(properties),
+        offsets_path_in(properties),
+        tiering_epoch_in(properties),
+        properties,
+    )
