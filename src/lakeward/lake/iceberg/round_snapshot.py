@@ -2,7 +2,7 @@
 
 pyiceberg writes no delete files yet; this is the producer it lacks. When another commit came first, pyiceberg builds
 the snapshot again on top of it: right for an outside append, wrong if it was another tiering round, or if a data file
-that our deletes name was replaced. Both are looked for before the second attempt.
+that our deletes name was replaced. Both are looked for, before the first attempt too: a round takes its time.
 """
 
 from __future__ import annotations
@@ -48,6 +48,11 @@ class RoundSnapshot(_FastAppendFiles):
         """Take a file of position deletes."""
         self._delete_files.append(file)
         self._operation = Operation.OVERWRITE
+
+    def planned_on(self, snapshot_id: int | None) -> None:
+        """The files were written with this snapshot in mind; what was committed since must not contradict them."""
+        self._starting_snapshot_id = snapshot_id
+        self._validate_concurrency()
 
     def requires(self, data_paths: Iterable[str]) -> None:
         """Data files that must still be live when this is committed."""

@@ -33,6 +33,7 @@ class IcebergTable:
     def __init__(self, table: Table, info: TableInfo | None = None) -> None:
         self._table = table
         self._info = info
+        self._planned_on = table.metadata.current_snapshot_id
 
     def latest(self) -> LakeSnapshot | None:
         """The newest snapshot of a tiering service; another writer's append is looked through."""
@@ -46,6 +47,7 @@ class IcebergTable:
         """The table as the tasks of these places must know it."""
         plain = Writing(self._table.metadata.model_dump_json(), dict(self._table.io.properties))
         info = self._written_info()
+        self._planned_on = self._table.metadata.current_snapshot_id
         if not info.descriptor.has_primary_key:
             return [plain.to_bytes()] * len(places)
         files = self._files_by_place(info)
@@ -84,6 +86,7 @@ class IcebergTable:
                 round_snapshot = RoundSnapshot(change, self._table.io, round_.to_properties())
                 for part in (WrittenFiles.of_bytes(data, spec_id) for data in written):
                     _add(round_snapshot, part)
+                round_snapshot.planned_on(self._planned_on)
                 round_snapshot.commit()
         except (CommitFailedException, ValidationException) as wrong:
             raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
