@@ -87,12 +87,15 @@ def test_killing_the_driver_loses_nothing_and_repeats_nothing(
             "work": str(tmp_path),
         }
         written = 0
-        for death in _deaths(seed):
+        killed, deaths = 0, _deaths(seed)
+        for death in deaths:
             ids = range(written, written + _ROWS_PER_ROUND)
             source.append({"id": list(ids), "s": [f"row {i}" for i in ids]})
             written += _ROWS_PER_ROUND
             code = _run_in_time({**told, "death": death}, tmp_path / "driver.log")
             assert code in {0, -signal.SIGKILL}, (tmp_path / "driver.log").read_text()[-4000:]
+            killed += code != 0
+        assert 2 * killed >= len(deaths), "a death may miss its moment, but most must come"
         assert _run_in_time({**told, "death": None}, tmp_path / "driver.log") == 0, f"seed {seed}"
         assert Counter(log.scan(["id"]).to_arrow()["id"].to_pylist()) == Counter(range(written)), f"seed {seed}"
         changes = keyed.changelog(["id"]).to_arrow()
