@@ -16,6 +16,9 @@ from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 
+from lakeward.lake.iceberg.round_snapshot import history
+from lakeward.lake.round_properties import is_tiering_round
+
 _MAX_AGE = ("history.expire.max-snapshot-age-ms", 5 * 86_400_000)
 _MIN_KEPT = ("history.expire.min-snapshots-to-keep", 1)
 #: Files that our writers and pyiceberg name; anything else in the table's folder is not ours to delete.
@@ -53,8 +56,18 @@ def _too_old(table: Table, now_ms: int, keep: set[int]) -> list[Snapshot]:
     oldest_ms = now_ms - int(properties.get(*_MAX_AGE))
     kept = int(properties.get(*_MIN_KEPT))
     by_age = sorted(table.snapshots(), key=lambda s: s.timestamp_ms, reverse=True)
-    protected = keep | {ref.snapshot_id for ref in table.metadata.refs.values()}
+    protected = keep | {ref.snapshot_id for ref in table.metadata.refs.values()} | _since_newest_round(table)
     return [s for s in by_age[kept:] if s.timestamp_ms < oldest_ms and s.snapshot_id not in protected]
+
+
+def _since_newest_round(table: Table) -> set[int]:
+    """The newest round tells what the lake holds; it is found by way of the snapshots that came after it."""
+    found = set()
+    for snapshot in history(table.metadata, table.metadata.current_snapshot_id):
+        found.add(snapshot.snapshot_id)
+        if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
+            break
+    return found
 
 
 def _files(snapshot: Snapshot, io: FileIO) -> Iterator[str]:

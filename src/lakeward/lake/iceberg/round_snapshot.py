@@ -21,12 +21,17 @@ from pyiceberg.manifest import (
 )
 from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.refs import SnapshotRefType
 from pyiceberg.table.snapshots import Operation, Snapshot, Summary
+from pyiceberg.table.update import SetSnapshotRefUpdate, UpdatesAndRequirements
 from pyiceberg.table.update.snapshot import _FastAppendFiles
 from pyiceberg.typedef import EMPTY_DICT
 
 from lakeward.lake.iceberg.live_files import live_paths
 from lakeward.lake.round_properties import is_tiering_round
+
+#: The tag on the newest round: no engine expires a snapshot that is tagged, whoever else writes to the table.
+ROUND_TAG = "lakeward-tiering"
 
 
 class RoundSnapshot(_FastAppendFiles):
@@ -63,7 +68,7 @@ class RoundSnapshot(_FastAppendFiles):
         for snapshot in history(metadata, self._parent_snapshot_id):
             if snapshot.snapshot_id == self._starting_snapshot_id:
                 break
-            if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
+            if _is_round(snapshot):
                 raise ValidationException(f"another tiering round was committed first, snapshot {snapshot.snapshot_id}")
         needed = self._referenced | self._removed
         if self._parent_snapshot_id == self._starting_snapshot_id or not needed:
@@ -72,6 +77,13 @@ class RoundSnapshot(_FastAppendFiles):
         gone = needed - live_paths(parent, self._io)
         if gone:
             raise ValidationException(f"a data file was replaced while the round was written: {min(gone)}")
+
+    def _commit(self) -> UpdatesAndRequirements:
+        updates, requirements = super()._commit()
+        tag = SetSnapshotRefUpdate.model_validate(
+            {"ref-name": ROUND_TAG, "type": SnapshotRefType.TAG, "snapshot-id": self._snapshot_id}
+        )
+        return (*updates, tag), requirements
 
     def _manifests(self) -> list[ManifestFile]:
         self._gone_files: list[DataFile] = []
@@ -151,3 +163,25 @@ def history(metadata: TableMetadata, snapshot_id: int | None) -> Iterator[Snapsh
         yield snapshot
         parent = snapshot.parent_snapshot_id
         snapshot = None if parent is None else metadata.snapshot_by_id(parent)
+
+
+def newest_round(metadata: TableMetadata) -> Snapshot | None:
+    """The newest snapshot of a tiering service that the table's rows are built on; others' commits are looked through.
+
+    Where what lies between was expired by somebody, the tag tells. KeyError if there is none: it cannot be known then
+    what the table holds.
+    """
+    oldest = None
+    for snapshot in history(metadata, metadata.current_snapshot_id):
+        if _is_round(snapshot):
+            return snapshot
+        oldest = snapshot
+    if oldest is None or (oldest.sequence_number or 0) <= 1:  # expiry may remove the link to the parent as well
+        return None
+    tagged = metadata.snapshot_by_id(metadata.refs[ROUND_TAG].snapshot_id)
+    assert tagged is not None, "a tag points to a snapshot"
+    return tagged
+
+
+def _is_round(snapshot: Snapshot) -> bool:
+    return snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties)

@@ -14,12 +14,11 @@ from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
-from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, history
+from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
 from lakeward.lake.iceberg.tidiness import worst_places
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import (
     RoundProperties,
-    is_tiering_round,
     offsets_in,
     offsets_path_in,
     tiering_epoch_in,
@@ -38,10 +37,15 @@ class IcebergTable:
     def latest(self) -> LakeSnapshot | None:
         """The newest snapshot of a tiering service; another writer's append is looked through."""
         self._table.refresh()
-        for snapshot in history(self._table.metadata, self._table.metadata.current_snapshot_id):
-            if snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties):
-                return _described(snapshot)
-        return None
+        try:
+            found = newest_round(self._table.metadata)
+        except KeyError:
+            name = ".".join(self._table.name())
+            raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
+                f"The lake's table {name} no longer has the snapshot of its last tiering round, so it cannot be known "
+                "which rows it holds: it was expired by somebody. Drop the lake's table to have it written anew."
+            ) from None
+        return None if found is None else _described(found)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
