@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,12 @@ import lakeward as lw
 
 def bridges() -> list[psutil.Process]:
     """The bridge processes of this process's JVM."""
-    children = psutil.Process().children(recursive=True)
-    return [p for p in children if p.status() != psutil.STATUS_ZOMBIE and "lakeward.spark.bridge" in p.cmdline()]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has ended by itself
+            if "lakeward.spark.bridge" in process.cmdline():
+                found.append(process)
+    return found
 
 
 @pytest.fixture
@@ -57,8 +62,9 @@ def test_a_process_that_dies_in_the_middle_is_one_clear_error(spark: SparkSessio
             if not told.exists():
                 told.touch()
                 for process in psutil.Process(jvm).children():
-                    if "lakeward.spark.bridge" in process.cmdline():
-                        process.kill()
+                    with contextlib.suppress(psutil.Error):  # it has ended by itself
+                        if "lakeward.spark.bridge" in process.cmdline():
+                            process.kill()
             yield batch
 
     df = spark.table(table)

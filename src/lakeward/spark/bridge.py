@@ -9,7 +9,8 @@ import sys
 import traceback
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.spark.calls import CALLS, Call
+from lakeward.spark.call import Call
+from lakeward.spark.calls import function_of
 from lakeward.spark.frames import BYTES, ERROR, JSON, Closed, Frames
 
 
@@ -28,7 +29,7 @@ def serve(connection: socket.socket) -> None:
 def _answer(frames: Frames, asked: dict[str, object]) -> None:
     try:
         call = Call.of(asked, frames)
-        answer = CALLS[call.name](call)
+        answer = function_of(call.name)(call)
     except LakewardError as wrong:
         frames.send_json(ERROR, {"code": wrong.code.name, "message": _sentence(str(wrong))})
     except OSError as wrong:

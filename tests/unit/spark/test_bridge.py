@@ -14,6 +14,7 @@ import pytest
 from lakeward.errors import ErrorCode
 from lakeward.spark import bridge
 from lakeward.spark.call import Call
+from lakeward.spark.calls import CALLS, function_of
 from lakeward.spark.frames import ARROW, BYTES, CANCEL, COUNT, END, ERROR, JSON, Closed, Frames
 
 
@@ -21,7 +22,7 @@ from lakeward.spark.frames import ARROW, BYTES, CANCEL, COUNT, END, ERROR, JSON,
 def jvm(monkeypatch: pytest.MonkeyPatch) -> Iterator[Frames]:
     """The other end of a bridge that serves a few calls of this test's."""
     calls = {"echo": _echo, "refuse": _refuse, "break": _break, "rows": _rows, "bytes": _bytes, "sum": _sum}
-    monkeypatch.setattr(bridge, "CALLS", calls)
+    monkeypatch.setattr(bridge, "function_of", calls.__getitem__)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     served = Thread(target=bridge.serve, args=(theirs,))
     served.start()
@@ -126,6 +127,12 @@ def test_large_frames_arrive_whole(jvm: Frames) -> None:
         jvm.send(ARROW, pa.py_buffer(bytes(5_000_000)))
     jvm.send(END)
     assert json.loads(jvm.receive()[1].to_pybytes()) == 15_000_000
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_has_its_function(name: str) -> None:
+    """The table of calls names functions that exist."""
+    assert callable(function_of(name))
 
 
 def test_a_closed_socket_is_the_end() -> None:
