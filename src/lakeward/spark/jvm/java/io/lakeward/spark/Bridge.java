@@ -81,6 +81,15 @@ final class Bridge {
         return process.isAlive();
     }
 
+    /** Whether a bridge that has waited can still be used: its socket is open, and silent. */
+    boolean isReady() {
+        try {
+            return process.isAlive() && !hasNews();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     void rest() {
         idleSinceMs = System.currentTimeMillis();
     }

@@ -33,7 +33,7 @@ final class BridgePool {
             for (int i = IDLE.size() - 1; i >= 0; i--) {
                 if (!IDLE.get(i).python().equals(python)) continue;
                 Bridge bridge = IDLE.remove(i);
-                if (bridge.isAlive()) return bridge;
+                if (bridge.isReady()) return bridge;
                 bridge.close();
             }
         }
