@@ -1,8 +1,8 @@
-"""Readers of Paimon tables that we did not write: Apache Paimon's own in Rust and in Python, DuckDB over live files.
+"""Readers of Paimon tables that we did not write: Apache Paimon's own, in Rust and in Python.
 
 pypaimon asks for older versions of pyarrow, pandas and polars than we develop with, so that it cannot be installed
-beside them; it reads well with the newer ones. It is fetched once, without what it asks for, into a folder of the virtual
-environment, and runs in a process of its own that answers one question after the other.
+beside them; it reads well with the newer ones. It is fetched once, without what it asks for, into a folder of the
+virtual environment, and runs in a process of its own that answers one question after the other.
 """
 
 from __future__ import annotations

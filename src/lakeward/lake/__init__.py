@@ -6,4 +6,5 @@ offsets_document   how far each bucket's log is in the lake, as Apache Fluss wri
 round_properties   what a snapshot's own properties say of the round that made it
 system_columns     __bucket, __offset, __timestamp
 iceberg            the only folder that imports pyiceberg
+paimon             Paimon's files, written by ourselves
 """

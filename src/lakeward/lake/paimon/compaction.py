@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -40,17 +41,19 @@ def mergings(shape: TableShape, files: Mapping[LakePlace, Sequence[FileEntry]]) 
     return {place: _merging(shape, files[place], runs_max) for place in chosen}
 
 
-def merged_rows(shape: TableShape, directory: Path, names: Sequence[str], *, drop_deleted: bool) -> pa.Table:
-    """The newest row of each key in these files, sorted by key."""
+def merged_rows(shape: TableShape, directory: Path, names: Sequence[str], *, is_bottom: bool) -> pa.Table:
+    """The newest row of each key in these files, sorted by key; at the bottom deleted ones need not be kept."""
     schema = shape.file_schema()
     batches: list[pa.RecordBatch] = []
     for name in names:
         batches += [conformed(b, schema) for b in pq.read_table(directory / name, partitioning=None).to_batches()]
     keys = [KEY_PREFIX + name for name in shape.keys]
     rows = last_of_each(sorted_by(pa.Table.from_batches(batches, schema), keys, SEQUENCE), keys)
-    if not drop_deleted:
+    if not is_bottom:
         return rows
-    return rows.filter(pc.is_in(rows[KIND], pa.array([_INSERTED, _UPDATED], pa.int8())))
+    rows = rows.filter(pc.is_in(rows[KIND], pa.array([_INSERTED, _UPDATED], pa.int8())))
+    inserted = pa.array(np.full(rows.num_rows, _INSERTED, np.int8))
+    return rows.set_column(schema.get_field_index(KIND), schema.field(KIND), inserted)
 
 
 def _runs(files: Sequence[FileEntry]) -> int:

@@ -97,7 +97,7 @@ class KeyWriter:
         assert merging is not None
         assert place is not None
         before = [*merging.files, *self._written.new]
-        rows = merged_rows(self._shape, place.directory, [e.name for e in before], drop_deleted=merging.is_bottom)
+        rows = merged_rows(self._shape, place.directory, [e.name for e in before], is_bottom=merging.is_bottom)
         files = self._files(DATA, merging.level)
         files.write(rows)
         files.close()

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.schema_file import PaimonSchema
-from lakeward.lake.paimon.types import SYSTEM_TYPES, file_field, needs_int96
+from lakeward.lake.paimon.types import SYSTEM_TYPES, dictionary_columns, file_field, needs_int96
 from lakeward.model.data_types import BIGINT, TINYINT, DataType
 from lakeward.model.table import TableInfo
 from lakeward.options.kinds import SIZE
@@ -105,6 +105,7 @@ class TableShape:
             "compression": self.options.get("file.compression", "zstd"),
             "store_decimal_as_integer": True,
             "store_schema": False,
+            "use_dictionary": dictionary_columns(self.file_schema()) or False,
             "use_deprecated_int96_timestamps": needs_int96([type_ for _, _, type_ in self.columns]),
         }
         if found["compression"] == "zstd":

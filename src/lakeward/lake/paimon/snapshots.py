@@ -11,6 +11,7 @@ from typing import Any
 from lakeward.lake.paimon import disk
 
 _DIRECTORY, _PREFIX, _HINT = "snapshot", "snapshot-", "LATEST"
+_TAGS = "tag"
 _VERSION = 3
 #: The number Paimon gives to commits that are not numbered by their writer; Apache Fluss's tiering commits so.
 _UNNUMBERED = 2**63 - 1
@@ -92,6 +93,7 @@ class Snapshots:
 
     def __init__(self, table: Path) -> None:
         self._directory = table / _DIRECTORY
+        self._tags = table / _TAGS
 
     def newest(self) -> PaimonSnapshot | None:
         """The newest snapshot; the hint may be behind, and is only where the search begins."""
@@ -119,6 +121,18 @@ class Snapshots:
             return False
         disk.replace(self._directory / _HINT, str(snapshot.id).encode())
         return True
+
+    def tag(self, name: str, snapshot: PaimonSnapshot) -> None:
+        """Keep a snapshot from being forgotten by whoever expires old ones."""
+        self._tags.mkdir(exist_ok=True)
+        disk.replace(self._tags / f"tag-{name}", snapshot.to_json().encode())
+
+    def tagged(self, name: str) -> PaimonSnapshot | None:
+        """The snapshot with that tag."""
+        try:
+            return PaimonSnapshot.of_json((self._tags / f"tag-{name}").read_text())
+        except FileNotFoundError:
+            return None
 
     def numbers(self) -> list[int]:
         """The numbers of the snapshots that are kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.paimon.binary_row import of_binary
 from lakeward.lake.paimon.commit import Change, Committer
@@ -16,8 +17,8 @@ from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import (
+    COMMIT_USER,
     RoundProperties,
-    is_tiering_round,
     offsets_in,
     offsets_path_in,
     tiering_epoch_in,
@@ -25,6 +26,8 @@ from lakeward.lake.round_properties import (
 from lakeward.runtime.clock import Clock
 
 _USER = "commit-user"
+#: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
+ROUND_TAG = "lakeward-tiering"
 
 
 class PaimonTable:
@@ -38,7 +41,12 @@ class PaimonTable:
 
     def latest(self) -> LakeSnapshot | None:
         """The newest snapshot of a tiering service; another writer's are looked through."""
-        return self._latest_of(self._snapshots.newest())
+        found = self._round_at(self._snapshots.newest())
+        if found is None:
+            return None
+        if self._shape is not None and found != self._snapshots.tagged(ROUND_TAG):  # a crash came in between
+            self._snapshots.tag(ROUND_TAG, found)
+        return _described(found)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -64,8 +72,8 @@ class PaimonTable:
         committer = Committer(self._snapshots, self._manifests(), self._written_shape().schema_id, self._clock, user)
 
         def check(newest: PaimonSnapshot | None) -> None:
-            known = self._latest_of(newest)
-            if (None if known is None else known.snapshot_id) != after:
+            known = self._round_at(newest)
+            if (None if known is None else known.id) != after:
                 raise LakeConflictError(f"Another tiering round of {self._name} was committed to the lake first.")
 
         added = Change("APPEND", [f for p in parts for f in p.new], [f for p in parts for f in p.changelog])
@@ -74,6 +82,7 @@ class PaimonTable:
         gone = [f.gone() for p in parts for f in p.merged_from]
         if gone:
             made = committer.commit_if_there(Change("COMPACT", [*gone, *merged]), properties) or made
+        self._snapshots.tag(ROUND_TAG, made)
         return _described(made)
 
     def discard(self, written: Sequence[bytes]) -> None:
@@ -89,12 +98,22 @@ class PaimonTable:
     def _name(self) -> str:
         return f"{self._directory.parent.name.removesuffix('.db')}.{self._directory.name}"
 
-    def _latest_of(self, newest: PaimonSnapshot | None) -> LakeSnapshot | None:
+    def _round_at(self, newest: PaimonSnapshot | None) -> PaimonSnapshot | None:
+        """The newest round among a snapshot and those before it; where they are forgotten, the tag tells."""
+        oldest = None
         for snapshot in self._snapshots.back_from(newest):
-            found = _described(snapshot)
-            if is_tiering_round(found.properties) and (found.offsets is not None or found.offsets_path is not None):
-                return found
-        return None
+            if _is_round(snapshot):
+                return snapshot
+            oldest = snapshot
+        if oldest is None or oldest.id == 1:
+            return None
+        tagged = self._snapshots.tagged(ROUND_TAG)
+        if tagged is None:
+            raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
+                f"The lake's table {self._name} no longer has the snapshot of its last tiering round, so it cannot be "
+                "known which rows it holds: it was expired by somebody. Drop the lake's table to have it written anew."
+            )
+        return tagged
 
     def _files_by_place(self, shape: TableShape) -> dict[LakePlace, list[FileEntry]]:
         newest = self._snapshots.newest()
@@ -114,6 +133,11 @@ class PaimonTable:
     def _written_shape(self) -> TableShape:
         assert self._shape is not None, "a table that is written comes from `ensure`"
         return self._shape
+
+
+def _is_round(snapshot: PaimonSnapshot) -> bool:
+    known = snapshot.properties
+    return snapshot.user == COMMIT_USER and (offsets_in(known) is not None or offsets_path_in(known) is not None)
 
 
 def _described(snapshot: PaimonSnapshot) -> LakeSnapshot:
