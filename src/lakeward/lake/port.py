@@ -24,6 +24,9 @@ class LakeSnapshot:
     offsets_path: str | None
     tiering_epoch: int | None
     properties: Mapping[str, str]
+    #: What the table holds in all, where the format counts it.
+    total_rows: int | None = None
+    total_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lakeward.client.lake import KEEP_ALL, TieringRound
+from lakeward.client.lake import KEEP_ALL, LakeTotals, TieringRound
 from lakeward.client.sync import Connection
 from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
@@ -44,6 +44,8 @@ class RoundReport:
     files: int = 0
     tasks: int = 0
     seconds: float = 0.0
+    #: What the lake's table holds in all.
+    totals: LakeTotals | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         files=sum(r.written.files for r in results),
         tasks=len(results),
         seconds=tools.clock.monotonic() - began,
+        totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
 
 

@@ -9,13 +9,14 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lakeward.client.lake import HeartbeatAnswer, LakeTotals, TieringRound
 from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.runtime.clock import Clock
+from lakeward.tiering.held_rounds import HeldRounds
 from lakeward.tiering.round import RoundReport
 from lakeward.tiering.watchers import Watcher
 
@@ -28,20 +29,20 @@ _UNREACHABLE_PAUSE_S = 2.0
 
 
 @dataclass(slots=True)
-class _Running:
+class _Held:
     """A table we hold. While it backs off after a failure it takes no slot."""
 
-    future: Future[RoundReport] | None
     start_at: float
+    future: Future[RoundReport] | None = None
+    #: Set once, when the round has ended; told to the coordinator until it answers.
+    is_finished: bool = False
+    is_failed: bool = False
+    is_overtaken: bool = False
+    totals: LakeTotals | None = None
 
-
-@dataclass(slots=True)
-class _Failures:
-    count: dict[int, int] = field(default_factory=dict)
-
-    def pause_s(self, table_id: int) -> float:
-        failed = self.count.get(table_id, 0)
-        return 0.0 if not failed else min(_BACKOFF_S_MIN * 2 ** (failed - 1), _BACKOFF_S_MAX)
+    @property
+    def has_ended(self) -> bool:
+        return self.is_finished or self.is_failed
 
 
 class TieringService:
@@ -54,6 +55,7 @@ class TieringService:
         clock: Clock,
         watcher: Watcher,
         slots: int = 2,
+        held_rounds: HeldRounds | None = None,
     ) -> None:
         self._conn = conn
         self._run = run
@@ -61,11 +63,13 @@ class TieringService:
         self._watcher = watcher
         self._slots = slots
         self._rounds = ThreadPoolExecutor(slots, thread_name_prefix="tiering")
-        self._running: dict[TieringRound, _Running] = {}
-        self._failures = _Failures()
+        self._held: dict[TieringRound, _Held] = {}
+        self._failures: dict[int, int] = {}
         self._stop = threading.Event()
         self._news = threading.Event()
         self._beaten_at = float("-inf")
+        self._file = held_rounds
+        self._left_behind = [] if held_rounds is None else held_rounds.left_behind()
 
     def stop(self) -> None:
         """End after the rounds that run."""
@@ -74,84 +78,101 @@ class TieringService:
 
     def run(self) -> None:
         """Tier tables until `stop`; rounds that run are finished and reported."""
-        while not self._stop.is_set() or self._running:
+        while not self._stop.is_set() or self._held:
+            pause_s = _POLL_S
             try:
-                self._step()
+                self.step()
             except LakewardError as wrong:
                 self._watcher.unreachable(wrong)
-                self._news.wait(_UNREACHABLE_PAUSE_S)
-            self._news.wait(_POLL_S)
+                pause_s = _UNREACHABLE_PAUSE_S
+                if self._stop.is_set() and not self._is_busy():
+                    break  # nobody is there to hear how the rounds went; the lake knows
+            self._news.wait(pause_s)
             self._news.clear()
         self._rounds.shutdown()
+        if self._file is not None:
+            self._file.close()
 
-    # -- one step -----------------------------------------------------------------------------------------------------
-
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Start what is due, and speak to the coordinator if there is something to say."""
         self._start_due()
-        finished, failed = self._ended()
-        wants = not self._stop.is_set() and self._free()
+        self._look_at_ended()
+        finished = {r: h.totals for r, h in self._held.items() if h.is_finished}
+        failed = [r for r, h in self._held.items() if h.is_failed]
+        wants = not self._stop.is_set() and self._has_room()
         due = self._clock.monotonic() - self._beaten_at >= _HEARTBEAT_S
-        if not (finished or failed or wants or due):
+        if not (finished or failed or wants or due or self._left_behind):
             return
         answer = self._conn.lake.heartbeat(
-            tiering=[r for r in self._running if r not in finished and r not in failed],
+            tiering=[r for r, h in self._held.items() if not h.has_ended],
             finished=finished,
-            failed=failed,
+            failed=[*self._left_behind, *failed],
+            forced=[r for r in finished if self._held[r].is_overtaken],
             wants_table=wants,
         )
         self._beaten_at = self._clock.monotonic()
-        for reported in (*finished, *failed):
-            del self._running[reported]
-        self._take(answer)
+        self._take(answer, reported=[*finished, *failed])
 
-    def _take(self, answer: HeartbeatAnswer) -> None:
+    def _take(self, answer: HeartbeatAnswer, reported: list[TieringRound]) -> None:
+        for one in reported:
+            del self._held[one]
+        forgotten = {r.table_id for r in self._left_behind}
+        self._left_behind = []
         for table_id, refusal in answer.refused.items():
+            if table_id in forgotten:
+                continue  # it was given out again already, which is all we wanted
             self._watcher.fenced(table_id, refusal)
-            for held in [r for r in self._running if r.table_id == table_id and self._running[r].future is None]:
-                del self._running[held]  # it never began; a round that runs ends by itself, fenced by the lake
+            for held in [r for r, h in self._held.items() if r.table_id == table_id and h.future is None]:
+                del self._held[held]  # it never began; a round that runs ends by itself, fenced by the lake
         if answer.assigned is not None:
-            pause = self._failures.pause_s(answer.assigned.table_id)
-            self._running[answer.assigned] = _Running(None, self._clock.monotonic() + pause)
+            self._held[answer.assigned] = _Held(self._clock.monotonic() + self._pause_s(answer.assigned.table_id))
             self._news.set()  # there may be another one
+        if self._file is not None and (reported or answer.assigned is not None):
+            self._file.remember(self._held)
 
     def _start_due(self) -> None:
         now = self._clock.monotonic()
-        for held, running in self._running.items():
-            if running.future is None and running.start_at <= now and not self._stop.is_set():
-                self._watcher.began(held)
-                running.future = self._rounds.submit(self._run, held)
-                running.future.add_done_callback(lambda _: self._news.set())
-        if self._stop.is_set():
-            for held in [r for r, running in self._running.items() if running.future is None]:
-                del self._running[held]
-
-    def _free(self) -> bool:
-        busy = sum(running.future is not None for running in self._running.values())
-        due = sum(
-            running.future is None and running.start_at <= self._clock.monotonic() for running in self._running.values()
-        )
-        return busy + due < self._slots
-
-    def _ended(self) -> tuple[dict[TieringRound, LakeTotals | None], list[TieringRound]]:
-        finished: dict[TieringRound, LakeTotals | None] = {}
-        failed: list[TieringRound] = []
-        for held, running in self._running.items():
-            if running.future is None or not running.future.done():
+        for held, state in self._held.items():
+            if state.future is not None or state.has_ended:
                 continue
-            wrong = running.future.exception()
+            if self._stop.is_set():
+                state.is_failed = True  # never begun: given back, so that another service takes it
+            elif state.start_at <= now:
+                self._watcher.began(held)
+                state.future = self._rounds.submit(self._run, held)
+                state.future.add_done_callback(lambda _: self._news.set())
+
+    def _has_room(self) -> bool:
+        now = self._clock.monotonic()
+        return sum(not h.has_ended and (h.future is not None or h.start_at <= now) for h in self._held.values()) < (
+            self._slots
+        )
+
+    def _is_busy(self) -> bool:
+        return any(h.future is not None and not h.future.done() for h in self._held.values())
+
+    def _look_at_ended(self) -> None:
+        for held, state in self._held.items():
+            if state.has_ended or state.future is None or not state.future.done():
+                continue
+            wrong = state.future.exception()
             if wrong is None:
-                self._failures.count.pop(held.table_id, None)
-                report = running.future.result()
-                finished[held] = LakeTotals(report.file_bytes, report.rows) if report.rows else None
+                self._failures.pop(held.table_id, None)
+                report = state.future.result()
+                state.is_finished, state.totals = True, report.totals
                 self._watcher.ended(held, report)
-            elif isinstance(wrong, LakeConflictError):
-                finished[held] = None  # somebody else did it: nothing is lost, nothing to wait for
+                continue
+            self._failures[held.table_id] = self._failures.get(held.table_id, 0) + 1
+            if isinstance(wrong, LakeConflictError):
+                state.is_finished = state.is_overtaken = True  # nothing is lost; the next round looks at once
                 self._watcher.overtaken(held, wrong)
             else:
-                failed.append(held)
-                self._failures.count[held.table_id] = self._failures.count.get(held.table_id, 0) + 1
-                self._watcher.failed(held, _explained(wrong), self._failures.pause_s(held.table_id))
-        return finished, failed
+                state.is_failed = True
+                self._watcher.failed(held, _explained(wrong), self._pause_s(held.table_id))
+
+    def _pause_s(self, table_id: int) -> float:
+        failed = self._failures.get(table_id, 0)
+        return 0.0 if not failed else min(_BACKOFF_S_MIN * 2 ** min(failed - 1, 16), _BACKOFF_S_MAX)
 
 
 def _explained(wrong: BaseException) -> LakewardError:

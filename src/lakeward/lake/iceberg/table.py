@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
@@ -129,4 +129,11 @@ def _described(snapshot: Snapshot) -> LakeSnapshot:
         offsets_path_in(properties),
         tiering_epoch_in(properties),
         properties,
+        _number(properties, "total-records"),
+        _number(properties, "total-files-size"),
     )
+
+
+def _number(properties: Mapping[str, str], key: str) -> int | None:
+    text = properties.get(key)
+    return None if text is None else int(text)

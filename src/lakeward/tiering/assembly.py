@@ -1,0 +1,37 @@
+"""A service put together from settings, on any runner."""
+
+from __future__ import annotations
+
+from lakeward.client.sync import Connection
+from lakeward.runtime.clock import Clock, SystemClock
+from lakeward.runtime.entropy import SystemEntropy
+from lakeward.tiering.catalogs import LakeCatalogs
+from lakeward.tiering.held_rounds import HeldRounds
+from lakeward.tiering.round import Tools, run_round
+from lakeward.tiering.runner import LocalRunner, Runner
+from lakeward.tiering.service import TieringService
+from lakeward.tiering.settings import TieringSettings
+from lakeward.tiering.task import run_task
+from lakeward.tiering.watchers import Watcher
+
+_SLOTS_MIN = 2
+
+
+def assembled(settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher) -> TieringService:
+    """A service that runs its rounds on a runner."""
+    clock = SystemClock()
+    tools = Tools(conn, LakeCatalogs(settings.lake), runner, clock, settings.bootstrap, settings.client)
+    return TieringService(
+        conn,
+        lambda held: run_round(tools, held),
+        clock,
+        watcher,
+        slots=max(_SLOTS_MIN, runner.slots),
+        held_rounds=HeldRounds(settings.state_directory(), settings.bootstrap, SystemEntropy()),
+    )
+
+
+def local_runner(conn: Connection, slots: int, clock: Clock | None = None) -> LocalRunner:
+    """Tasks on threads of this process, over one connection."""
+    used = clock or SystemClock()
+    return LocalRunner(lambda task: run_task(task, lambda _: conn, used), slots)
