@@ -15,6 +15,7 @@ compaction         which sorted files of a place are merged into one, and how
 manifests          lists of files: read, written, merged
 manifest_layout    the Avro layout of those lists
 snapshots          snapshot-N: read, and created by exactly one writer
+expiry             old snapshots and what only they need; files that nobody knows
 disk               files that appear whole or not at all
 table              PaimonTable: snapshots read, rounds committed
 """

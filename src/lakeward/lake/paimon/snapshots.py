@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lakeward.lake.paimon import disk
 
-_DIRECTORY, _PREFIX, _HINT = "snapshot", "snapshot-", "LATEST"
+_DIRECTORY, _PREFIX, _NEWEST, _OLDEST = "snapshot", "snapshot-", "LATEST", "EARLIEST"
 _TAGS = "tag"
 _VERSION = 3
 #: The number Paimon gives to commits that are not numbered by their writer; Apache Fluss's tiering commits so.
@@ -119,7 +119,7 @@ class Snapshots:
         """Make a snapshot visible; False if its number was taken by somebody else."""
         if not disk.create(self._path(snapshot.id), snapshot.to_json().encode()):
             return False
-        disk.replace(self._directory / _HINT, str(snapshot.id).encode())
+        disk.replace(self._directory / _NEWEST, str(snapshot.id).encode())
         return True
 
     def tag(self, name: str, snapshot: PaimonSnapshot) -> None:
@@ -134,13 +134,23 @@ class Snapshots:
         except FileNotFoundError:
             return None
 
+    def all_tagged(self) -> list[PaimonSnapshot]:
+        """Snapshots with a tag, whoever set it."""
+        return [PaimonSnapshot.of_json(path.read_text()) for path in self._tags.glob("tag-*")]
+
+    def forget(self, numbers: Sequence[int]) -> None:
+        """Remove the oldest snapshots; their files are removed by who knows that nobody needs them."""
+        disk.replace(self._directory / _OLDEST, str(max(numbers) + 1).encode())
+        for number in sorted(numbers):
+            self._path(number).unlink(missing_ok=True)
+
     def numbers(self) -> list[int]:
         """The numbers of the snapshots that are kept."""
         return [int(p.name.removeprefix(_PREFIX)) for p in self._directory.glob(f"{_PREFIX}*")]
 
     def _hinted(self) -> int | None:
         try:
-            number = int((self._directory / _HINT).read_text())
+            number = int((self._directory / _NEWEST).read_text())
         except (FileNotFoundError, ValueError):
             return None
         return number if self._path(number).exists() else None
