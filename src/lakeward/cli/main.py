@@ -28,6 +28,10 @@ _SECTIONS = {
         "changelog": _HOME + "changelog",
         "dump": _HOME + "dump",
     },
+    "Into the lake": {
+        "tier": _HOME + "tier",
+        "lake": _HOME + "lake",
+    },
     "Look after": {
         "groups": _HOME + "groups",
         "cluster": _HOME + "cluster",

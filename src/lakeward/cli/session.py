@@ -43,10 +43,17 @@ def on_server(command: Callable[..., Any]) -> Any:
     return _server(_debug(pass_session(command)))
 
 
-def _server(command: Any, envvar: str | None = None) -> Any:
+def bootstrap_option(command: Callable[..., Any]) -> Any:
+    """`--server` and `--debug`, where `--bootstrap` is a name of the first as well."""
+    return _server(_debug(command), "--bootstrap")
+
+
+def _server(command: Any, *more_names: str, envvar: str | None = None) -> Any:
     return click.option(
         "-s",
         "--server",
+        *more_names,
+        "server",
         metavar="HOST:PORT",
         envvar=envvar,
         expose_value=False,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -86,6 +86,27 @@ class LakeTable(Protocol):
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
+        ...
+
+
+@runtime_checkable
+class KeepsHouse(Protocol):
+    """What a LakeTable may offer beside rounds. None of it changes a row, blocks a round or undoes one."""
+
+    def compact(self) -> int:
+        """Make fewer, larger files where too many small ones have gathered; how many are gone."""
+        ...
+
+    def expire(self, now_ms: int, keep: Iterable[int] = ()) -> int:
+        """Drop old snapshots, as the lake table's own properties say, and the files that only they need."""
+        ...
+
+    def orphans(self, older_than_ms: int) -> list[str]:
+        """Files of ours, last changed before that time, that no snapshot knows."""
+        ...
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Delete orphans."""
         ...
 
 

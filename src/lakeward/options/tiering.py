@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakeward.options.kinds import INT64_MAX, integer
+from lakeward.options.kinds import INT64_MAX, TEXT, integer
 from lakeward.options.option import OptionTable, Scope
 
 TIERING_OPTIONS = OptionTable(Scope.TABLE)
@@ -22,6 +22,17 @@ REQUESTED_MS = TIERING_OPTIONS.optional(
     "lakeward.tiering.requested",
     integer(low=0, high=INT64_MAX),
     "When, in milliseconds since 1970, a round was asked for that is to begin at once; a new value asks again.",
+    dynamic=True,
+)
+SKIP_LOST = TIERING_OPTIONS.switch(
+    "lakeward.tiering.skip-lost",
+    "Whether the next round goes on after rows that retention removed before they were tiered; reset by that round.",
+    dynamic=True,
+)
+DEAD_LETTER_TABLE = TIERING_OPTIONS.optional(
+    "lakeward.tiering.dead-letter-table",
+    TEXT,
+    "The table that rows go to which do not fit into the lake; without it such a row fails the table.",
     dynamic=True,
 )
 

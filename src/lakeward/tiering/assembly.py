@@ -7,12 +7,13 @@ from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.tiering.catalogs import LakeCatalogs
 from lakeward.tiering.held_rounds import HeldRounds
+from lakeward.tiering.housekeeper import Housekeeper
 from lakeward.tiering.round import Tools, run_round
 from lakeward.tiering.runner import LocalRunner, Runner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.settings import TieringSettings
 from lakeward.tiering.task import run_task
-from lakeward.tiering.watchers import Watcher
+from lakeward.tiering.watchers import Watcher, Watchers
 
 _SLOTS_MIN = 2
 
@@ -20,12 +21,13 @@ _SLOTS_MIN = 2
 def assembled(settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher) -> TieringService:
     """A service that runs its rounds on a runner."""
     clock = SystemClock()
-    tools = Tools(conn, LakeCatalogs(settings.lake), runner, clock, settings.bootstrap, settings.client)
+    catalogs = LakeCatalogs(settings.lake)
+    tools = Tools(conn, catalogs, runner, clock, settings.bootstrap, settings.client)
     return TieringService(
         conn,
         lambda held: run_round(tools, held),
         clock,
-        watcher,
+        Watchers([watcher, Housekeeper(conn, catalogs, clock)]),
         slots=max(_SLOTS_MIN, runner.slots),
         held_rounds=HeldRounds(settings.state_directory(), settings.bootstrap, SystemEntropy()),
     )

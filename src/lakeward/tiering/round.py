@@ -19,9 +19,10 @@ from lakeward.lake.port import LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
-from lakeward.options.tiering import PAUSED
+from lakeward.options.tiering import DEAD_LETTER_TABLE, PAUSED, REQUESTED_MS, SKIP_LOST
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.catalogs import LakeCatalogs, format_of
+from lakeward.tiering.dead_letters import deliver
 from lakeward.tiering.runner import Runner
 from lakeward.tiering.split_generator import BucketLog, end_offsets, generate
 from lakeward.tiering.splits import Split
@@ -44,6 +45,7 @@ class RoundReport:
     files: int = 0
     tasks: int = 0
     seconds: float = 0.0
+    dead_letters: int = 0
     #: What the lake's table holds in all.
     totals: LakeTotals | None = None
 
@@ -68,7 +70,10 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
     table = tools.conn.table(str(assigned.path))
     if table.info.table_id != assigned.table_id:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"{assigned.path} was dropped and created anew; its old rounds are over.")
-    if PAUSED.read(table.info.descriptor.custom_properties):  # our coordinator gives out no such table; Apache's does
+    custom = table.info.descriptor.custom_properties
+    if PAUSED.read(custom) and not _was_asked_for(
+        tools, table.info
+    ):  # our coordinator gives out no such table; Apache's does
         return RoundReport(assigned.path, None, repaired=False)
     lake = tools.catalogs.of(table.info).ensure(table.info)
     known = lake.latest()
@@ -81,11 +86,14 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         logs,
         rows_per_split=_rows_per_split(in_lake, logs, tools.runner.slots),
         state_at_first=tools.reads_state,
+        skips_lost=SKIP_LOST.read(custom),
     )
     if not splits:
         return RoundReport(assigned.path, None, repaired, seconds=tools.clock.monotonic() - began)
     results = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits))
     snapshot = _committed(tools, table.info, lake, known, assigned, logs, in_lake, results)
+    if SKIP_LOST.read(custom):
+        tools.conn.alter_table(str(assigned.path), reset=[SKIP_LOST.key])  # the next gap is a new question
     return RoundReport(
         assigned.path,
         snapshot.snapshot_id,
@@ -95,8 +103,18 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         files=sum(r.written.files for r in results),
         tasks=len(results),
         seconds=tools.clock.monotonic() - began,
+        dead_letters=sum(len(r.letters) for r in results),
         totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
+
+
+def _was_asked_for(tools: Tools, info: TableInfo) -> bool:
+    """Whether `tier now` was said since the last round; a paused table is tiered once then."""
+    asked_ms = REQUESTED_MS.read(info.descriptor.custom_properties)
+    if asked_ms is None:
+        return False
+    known = tools.catalogs.of(info).ensure(info).latest()
+    return known is None or known.committed_ms < asked_ms
 
 
 def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Mapping[TableBucket, int]:
@@ -170,8 +188,9 @@ def _rows_per_split(in_lake: Mapping[TableBucket, int], logs: Sequence[BucketLog
 def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Split]) -> list[TieringTask]:
     name = format_of(info)
     writings = lake.writing([place_of(s) for s in splits])
+    takes_letters = DEAD_LETTER_TABLE.read(info.descriptor.custom_properties) is not None
     return [
-        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, name, writing)
+        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, name, writing, takes_letters)
         for split, writing in zip(splits, writings, strict=True)
     ]
 
@@ -186,7 +205,7 @@ def _committed(
     in_lake: Mapping[TableBucket, int],
     results: Sequence[TaskResult],
 ) -> LakeSnapshot:
-    """First the document, then the lake, then the server: a crash in between is repaired by the next round."""
+    """First letters and document, then the lake, then the server: a crash in between is repaired by the next round."""
     read: dict[TableBucket, int] = {}
     newest: dict[TableBucket, int] = {}
     for result in results:
@@ -196,6 +215,7 @@ def _committed(
     offsets = end_offsets(in_lake, logs, read)
     written = [r.written.record for r in results]
     try:
+        deliver(tools.conn, info, [letter for r in results for letter in r.letters])
         path = tools.conn.lake.prepare(info.path, info.table_id, offsets)
         round_ = RoundProperties(info.table_id, offsets, assigned.tiering_epoch, path)
         snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)

@@ -90,6 +90,7 @@ class TieringService:
             self._news.wait(pause_s)
             self._news.clear()
         self._rounds.shutdown()
+        self._watcher.close()
         if self._file is not None:
             self._file.close()
 

@@ -29,11 +29,13 @@ def generate(
     *,
     rows_per_split: int,
     state_at_first: bool,
+    skips_lost: bool = False,
 ) -> list[Split]:
     """The splits of a round, largest first, so that the last task is a short one.
 
     A bucket the lake does not know begins with its state (`state_at_first`) or with what is left of its log. Ranges of
     a log table are cut to `rows_per_split`; the changes of a bucket by key stay in one task, since the last one wins.
+    Rows that the log no longer has are an error, unless `skips_lost`.
     """
     keyed = info.descriptor.has_primary_key
     found: list[Split] = []
@@ -42,7 +44,8 @@ def generate(
         if begin is None and keyed and state_at_first:
             found.extend([StateSplit(log.bucket, log.partition, log.end)] if log.end else [])
             continue
-        begin = log.start if begin is None else begin
+        if begin is None or (skips_lost and begin < log.start):
+            begin = log.start
         _check_kept(info, log, begin)
         found.extend(_cut(log, begin, max(log.end - begin, 1) if keyed else rows_per_split))
     return sorted(found, key=_size, reverse=True)

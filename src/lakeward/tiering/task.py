@@ -16,6 +16,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.partition import SEPARATOR
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock
+from lakeward.tiering.dead_letters import DeadLetter, Sorting
 from lakeward.tiering.split_reader import read_log, read_state
 from lakeward.tiering.splits import LogSplit, Split
 
@@ -33,6 +34,8 @@ class TieringTask:
     split: Split
     lake_format: str
     writing: bytes
+    #: Whether rows that do not fit are put aside, or fail the task.
+    takes_letters: bool = False
 
     def __repr__(self) -> str:
         return f"<tiering task of {self.path}: {self.split}>"
@@ -51,6 +54,7 @@ class TaskResult:
     read_to: int
     newest_ms: int | None
     written: Written
+    letters: tuple[DeadLetter, ...] = ()
 
 
 def place_of(split: Split) -> LakePlace:
@@ -71,13 +75,15 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
     else:
         rows, read_to = read_state(table, split, clock.now_ms()), split.offset
     writer = lake_format(task.lake_format).writer(task.writing, task.place)
+    sorting = Sorting(str(task.path), split.partition, task.takes_letters)
     newest_us: int | None = None
     try:
         for batch in rows:
-            writer.write(batch)
+            sorting.write(writer.write, batch)
             newest_us = batch[TIMESTAMP][batch.num_rows - 1].value
         written = writer.finish()
     except BaseException:
         writer.abort()
         raise
-    return TaskResult(split.bucket, read_to, None if newest_us is None else newest_us // _MICROS_PER_MS, written)
+    newest_ms = None if newest_us is None else newest_us // _MICROS_PER_MS
+    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorting.letters))

@@ -1,4 +1,4 @@
-"""Who wants to know what the service does: the log, the terminal, the status table."""
+"""Who wants to know what the service does: the log, the terminal, the status table, the housekeeper."""
 
 from __future__ import annotations
 
@@ -40,6 +40,10 @@ class Watcher(Protocol):
         """The coordinator does not answer."""
         ...
 
+    def close(self) -> None:
+        """The service has ended; nothing more is told."""
+        ...
+
 
 class LogWatcher:
     """One line for each thing worth knowing."""
@@ -78,6 +82,9 @@ class LogWatcher:
         """It will be tried again."""
         logger.warning("The coordinator does not answer: %s", why.message)
 
+    def close(self) -> None:
+        """Nothing is left to say."""
+
 
 class Watchers:
     """Several watchers as one."""
@@ -114,3 +121,8 @@ class Watchers:
         """Tell all."""
         for one in self._all:
             one.unreachable(why)
+
+    def close(self) -> None:
+        """Tell all."""
+        for one in self._all:
+            one.close()

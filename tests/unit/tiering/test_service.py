@@ -73,6 +73,9 @@ class Watching:
     def unreachable(self, why: LakewardError) -> None:
         self.heard.append(("unreachable",))
 
+    def close(self) -> None:
+        self.heard.append(("closed",))
+
 
 class Rounds:
     """What rounds do: by table, a report or an error; one that is held back waits."""

@@ -21,7 +21,7 @@ from lakeward.model.table import TableInfo, TablePath
 
 _NAME = "lakeward"
 #: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.
-_DEFAULTS = {"write.parquet.compression-codec": "zstd"}
+_DEFAULTS = {"write.parquet.compression-codec": "zstd", "write.metadata.delete-after-commit.enabled": "true"}
 _KEYED = {f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")}
 _OURS, _THEIRS = "iceberg.", "fluss."
 

@@ -103,12 +103,14 @@ class DataFileWriter:
         self._rows = 0
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Take rows with the table's columns and the system columns."""
+        """Take rows with the table's columns and the system columns; rows that do not fit are refused, all of them."""
         if not rows.num_rows:
             return
-        self._waiting.append(rows)
+        fitting = self._file_rows.of(rows)
+        self.partition(rows)
+        self._waiting.append(fitting)
         self._waiting_rows += rows.num_rows
-        self._waiting_bytes += rows.nbytes
+        self._waiting_bytes += fitting.nbytes
         if self._waiting_rows >= _ROW_GROUP_ROWS or self._waiting_bytes >= _ROW_GROUP_BYTES:
             self._row_group()
 
@@ -127,6 +129,10 @@ class DataFileWriter:
         for path in self._paths:
             self._io.delete(path)
 
+    def fitting(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows as files hold them; those that do not fit are refused, all of them."""
+        return self._file_rows.of(rows)
+
     def partition(self, rows: pa.RecordBatch) -> PartitionKey:
         """The partition of these rows, which is that of every other row."""
         if self._partition is None:
@@ -136,19 +142,20 @@ class DataFileWriter:
     def _row_group(self) -> None:
         if not self._waiting:
             return
-        rows = pa.Table.from_batches([self._file_rows.of(b) for b in self._waiting], self._file_rows.schema)
+        rows = pa.Table.from_batches(self._waiting, self._file_rows.schema)
         if self._open is None:
-            self._open = self._new_file(self._waiting[0])
+            self._open = self._new_file()
         self._open.write(rows)
         self._rows += rows.num_rows
         self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         if self._open.bytes >= self._target_bytes:
             self._close()
 
-    def _new_file(self, rows: pa.RecordBatch) -> _OpenFile:
+    def _new_file(self) -> _OpenFile:
+        assert self._partition is not None
         locations = load_location_provider(self._metadata.location, self._metadata.properties)
         name = f"{self._place.bucket:05}-{uuid.uuid4()}.parquet"
-        path = locations.new_data_location(name, self.partition(rows))
+        path = locations.new_data_location(name, self._partition)
         self._paths.append(path)
         return _OpenFile(self._io, path, self._file_rows.schema, self._codec)
 

@@ -85,8 +85,10 @@ def orphans(table: Table, older_than_ms: int) -> list[str]:
     known = {_plain(path) for snapshot in table.snapshots() for path in _files(snapshot, table.io)}
     fs, root = FileSystem.from_uri(table.location())
     found = fs.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
+    scheme = urlparse(table.location()).scheme
+    prefix = "" if scheme in {"", "file"} else f"{scheme}://"
     return [
-        info.path
+        prefix + info.path
         for info in found
         if info.type == FileType.File
         and _OUR_NAMES.search(info.path)

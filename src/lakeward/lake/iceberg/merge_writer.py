@@ -15,7 +15,7 @@ from lakeward.lake.iceberg.data_writer import DataFileWriter, Writing, WrittenFi
 from lakeward.lake.iceberg.row_positions import DELETE_SCHEMA, deleted_positions, positions_of, rows_without
 from lakeward.lake.last_changes import last_changes
 from lakeward.lake.port import LakePlace, Written
-from lakeward.lake.system_columns import CHANGE, DELETED
+from lakeward.lake.system_columns import CHANGE, CHANGE_FIELD, DELETED
 
 
 class MergeWriter:
@@ -33,7 +33,9 @@ class MergeWriter:
     def write(self, rows: pa.RecordBatch) -> None:
         """Take changes: the table's columns, the system columns and `_change_type`."""
         if rows.num_rows:
-            self._changes.append(rows)
+            fitting = self._data.fitting(rows)
+            self._data.partition(rows)
+            self._changes.append(fitting.append_column(CHANGE_FIELD, rows[CHANGE]))
 
     def finish(self) -> Written:
         """Write the new rows, and the places of those they replace."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
@@ -11,7 +11,9 @@ from pyiceberg.table.snapshots import Snapshot
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
+from lakeward.lake.iceberg.compaction import compact
 from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
+from lakeward.lake.iceberg.expiry import expire, orphans
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
@@ -104,6 +106,29 @@ class IcebergTable:
             files = WrittenFiles.of_bytes(part, self._table.metadata.default_spec_id)
             for file in (*files.data, *files.deletes):
                 self._table.io.delete(file.file_path)
+
+    # -- housekeeping -------------------------------------------------------------------------------------------------
+
+    def compact(self) -> int:
+        """Fewer, larger files. A primary key table needs none: its own rounds tidy it up."""
+        info = self._written_info()
+        return 0 if info.descriptor.has_primary_key else compact(self._table, info).before
+
+    def expire(self, now_ms: int, keep: Iterable[int] = ()) -> int:
+        """Drop snapshots that are too old by `history.expire.*`; how many."""
+        try:
+            return expire(self._table, now_ms, keep).snapshots
+        except CommitFailedException as wrong:
+            raise LakeConflictError(f"Snapshots of {'.'.join(self._table.name())} were not expired: {wrong}") from wrong
+
+    def orphans(self, older_than_ms: int) -> list[str]:
+        """Files of ours that no snapshot knows."""
+        return orphans(self._table, older_than_ms)
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Delete orphans."""
+        for path in paths:
+            self._table.io.delete(path)
 
     def _written_info(self) -> TableInfo:
         assert self._info is not None, "a table that is written comes from `ensure`"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyiceberg import types as ice
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema as IcebergSchema
@@ -129,7 +130,7 @@ def _narrow_type(type_: pa.DataType) -> pa.DataType:
 def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
     try:
         # Finer fractions of a second than Iceberg keeps are cut off, as Apache Fluss cuts them.
-        return column.cast(field.type, safe=not pa.types.is_temporal(column.type))
+        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"Column '{field.name}' does not fit into the lake: {wrong}"

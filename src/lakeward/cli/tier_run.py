@@ -1,0 +1,108 @@
+"""Runs the tiering service until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lakeward.cli.listing import said
+from lakeward.cli.session import Session
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.tiering.runner import Runner
+    from lakeward.tiering.service import TieringService
+    from lakeward.tiering.settings import TieringSettings
+    from lakeward.tiering.watchers import Watcher
+
+_LOCAL_SLOTS = 2
+
+
+def run_service(
+    session: Session,
+    *,
+    warehouse: str | None,
+    lake: Mapping[str, str],
+    engine: str,
+    master: str,
+    conf: Mapping[str, str],
+    client: Mapping[str, str],
+    metrics_port: int | None,
+    state_dir: Path | None,
+) -> None:
+    """Start the service and return when it was stopped and its rounds are over."""
+    import lakeward
+    from lakeward.cli.tier_lines import RoundLines
+    from lakeward.options.spark import client_options
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.assembly import assembled
+    from lakeward.tiering.settings import TieringSettings
+    from lakeward.tiering.status_table import StatusTable
+    from lakeward.tiering.watchers import Watchers
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
+    settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
+    clock = SystemClock()
+    with ExitStack() as stack:
+        conn = stack.enter_context(lakeward.connect(session.server, **client_options(client)))
+        watchers: list[Watcher] = [StatusTable(conn, clock)]
+        if metrics_port is not None:
+            watchers.append(_metrics(stack, conn, metrics_port))
+        runner = stack.enter_context(_runner(settings, engine, conn))
+        service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
+        _stop_on_signals(service)
+        where = warehouse or "the cluster's lake"
+        said(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
+        service.run()
+    said("Stopped; every round is finished.")
+
+
+def _metrics(stack: ExitStack, conn: Connection, port: int) -> Watcher:
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.service_metrics import MetricsPage, ServiceMetrics
+
+    metrics = ServiceMetrics(conn, SystemClock())
+    page = MetricsPage(metrics, port)
+    stack.callback(page.close)
+    said(f"Metrics are at http://localhost:{page.port}/metrics.")
+    return metrics
+
+
+@contextmanager
+def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterator[Runner]:
+    if engine == "local":
+        from lakeward.tiering.assembly import local_runner
+
+        yield local_runner(conn, _LOCAL_SLOTS)
+        return
+    from lakeward.spark.spark_runner import SparkRunner
+    from lakeward.spark.tiering_job import tiering_session
+
+    spark = tiering_session(settings)
+    try:
+        yield SparkRunner(spark)
+    finally:
+        spark.stop()
+
+
+def _stop_on_signals(service: TieringService) -> None:
+    """The first signal lets rounds finish, the second ends at once: the lake is whole either way."""
+
+    def stop(number: int, _frame: object) -> None:
+        said("Stopping after the rounds under way …")
+        signal.signal(number, signal.SIG_DFL)
+        service.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+
+def _absolute(warehouse: str) -> str:
+    """A directory means the same on every executor of this machine; other places are taken as they are."""
+    return warehouse if "://" in warehouse else str(Path(warehouse).absolute())

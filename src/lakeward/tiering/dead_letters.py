@@ -1,0 +1,93 @@
+"""Rows that do not fit into the lake. They go to a table that the tiered table names, or they fail it.
+
+Letters are in their table before the round that leaves them out is committed, under a key made of where the row was:
+a round that is run again writes the same letter again, not a second one. So each such row is in the lake or among the
+letters, and none is lost. A letter of a primary key table is a change that the lake has not followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from lakeward.client.sync import Connection
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.lake.system_columns import BUCKET, OFFSET
+from lakeward.model.table import TableInfo
+from lakeward.options.tiering import DEAD_LETTER_TABLE
+
+#: More of them in one task are no accident; the table fails then.
+LETTERS_MAX = 1000
+_SCHEMA = (
+    "table_id BIGINT NOT NULL, partition_name STRING NOT NULL, row_bucket INT NOT NULL, row_offset BIGINT NOT NULL, "
+    "row_digest STRING NOT NULL, table_name STRING, reason STRING, row_json STRING"
+)
+_KEY = ["table_id", "partition_name", "row_bucket", "row_offset", "row_digest"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """One row, where it was, and why it did not fit."""
+
+    partition_name: str
+    row_bucket: int
+    row_offset: int
+    row_digest: str
+    reason: str
+    row_json: str
+
+
+@dataclass(slots=True)
+class Sorting:
+    """Hands rows to a writer; those that do not fit become letters, or an error that names the first."""
+
+    table: str
+    partition: str | None
+    takes_letters: bool
+    letters: list[DeadLetter] = field(default_factory=list)
+
+    def write(self, write: Callable[[pa.RecordBatch], None], rows: pa.RecordBatch) -> None:
+        """Write rows, as many at once as fit."""
+        try:
+            write(rows)
+        except LakewardError as wrong:
+            if wrong.code is not ErrorCode.INVALID_TARGET_COLUMN:
+                raise
+            if rows.num_rows > 1:
+                half = rows.num_rows // 2
+                self.write(write, rows.slice(0, half))
+                self.write(write, rows.slice(half))
+            else:
+                self._put_aside(rows, wrong)
+
+    def _put_aside(self, row: pa.RecordBatch, why: LakewardError) -> None:
+        bucket, offset = row[BUCKET][0].as_py(), row[OFFSET][0].as_py()
+        where = f"{self.table}, bucket {bucket}" + (f" of {self.partition}" if self.partition else "")
+        if not self.takes_letters:
+            raise why.code.error(
+                f"{where}, offset {offset}: {why.message} To put such rows aside, name a table in "
+                f"'{DEAD_LETTER_TABLE.key}'."
+            )
+        if len(self.letters) >= LETTERS_MAX:
+            raise why.code.error(f"{where}: more than {LETTERS_MAX:,} rows do not fit into the lake. {why.message}")
+        text = json.dumps(row.to_pylist()[0], default=_as_text, ensure_ascii=False)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.letters.append(DeadLetter(self.partition or "", bucket, offset, digest, why.message, text))
+
+
+def deliver(conn: Connection, info: TableInfo, letters: Sequence[DeadLetter]) -> None:
+    """Put letters into the table that a tiered table names; it is created if it is missing."""
+    name = DEAD_LETTER_TABLE.read(info.descriptor.custom_properties)
+    if not letters or name is None:
+        return
+    table = conn.create_table(name, _SCHEMA, primary_key=_KEY, buckets=1, exist_ok=True)
+    table.upsert([{**asdict(one), "table_id": info.table_id, "table_name": str(info.path)} for one in letters])
+
+
+def _as_text(value: Any) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
