@@ -70,7 +70,7 @@ class StatusTable:
         self._clock = clock
         self._known: dict[str, TableStatus] = {}
         self._written: dict[str, TableStatus] = {}
-        self._unwritten: dict[str, TableStatus] = {}
+        self._unwritten: set[str] = set()
         self._is_open = True
         self._news = threading.Condition()
         self._writer = threading.Thread(target=self._write_all, name="tiering-status", daemon=True)
@@ -126,33 +126,35 @@ class StatusTable:
             old = self._known.get(name)
             if old is None or old.table_id != held.table_id:
                 old = TableStatus(name, held.table_id)
-            self._known[name] = self._unwritten[name] = change(old, self._clock.now_ms())
+            self._known[name] = change(old, self._clock.now_ms())
+            self._unwritten.add(name)
             self._news.notify()
 
     def _write_all(self) -> None:
         table: Any = None
-        while True:
-            rows = self._next_rows()
-            if rows is None:
-                return
+        while self._has_news():
             try:
                 if table is None:
                     table = self._opened()
+                rows = self._changed_rows()
                 if rows:
                     table.upsert([asdict(row) for row in rows.values()])
                     self._written |= rows
             except LakewardError as wrong:
                 table = None
+                self._changed_rows()  # tried again with the next news, which tell all of a table
                 logger.warning("The status of tiering cannot be written to %s: %s", STATUS_TABLE, wrong.message)
 
-    def _next_rows(self) -> dict[str, TableStatus] | None:
-        """What has changed, after a moment in which more may change; None at the end."""
+    def _has_news(self) -> bool:
+        """Wait for news, and a moment longer in which there may be more; False at the end."""
         with self._news:
             self._news.wait_for(lambda: self._unwritten or not self._is_open)
-            if not self._unwritten:
-                return None
             self._news.wait_for(lambda: not self._is_open, timeout=_GATHER_S)
-            rows, self._unwritten = self._unwritten, {}
+            return bool(self._unwritten)
+
+    def _changed_rows(self) -> dict[str, TableStatus]:
+        with self._news:
+            rows, self._unwritten = {name: self._known[name] for name in self._unwritten}, set()
         return {name: row for name, row in rows.items() if not _says_the_same(row, self._written.get(name))}
 
     def _opened(self) -> Any:

@@ -48,8 +48,7 @@ class CompactionSnapshot(FileChanges):
 
     def _summary(self, snapshot_properties: dict[str, str] = EMPTY_DICT) -> Summary:
         summary = super()._summary(snapshot_properties)
-        summary.operation = Operation.REPLACE
-        return summary
+        return Summary(Operation.REPLACE, **summary.additional_properties)
 
 
 def compact(table: Table, info: TableInfo) -> Compacted:
