@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,11 @@ def test_every_snippet_of_a_page_runs(page: str, lakeward: ServerProcess, tmp_pa
     snippets = _SNIPPET.findall((_ROOT / page).read_text())
     assert snippets
     for language, text in snippets:
-        done = _run(language, text.replace("localhost:9123", lakeward.bootstrap), lakeward.bootstrap, tmp_path)
+        there = text.replace("localhost:9123", lakeward.bootstrap)
+        done = _run(language, there, lakeward.bootstrap, tmp_path)
+        if done.returncode == -signal.SIGABRT and "import fluss" in text:
+            # On a busy machine pyfluss sometimes aborts while the interpreter ends, after all is printed.
+            done = _run(language, there, lakeward.bootstrap, tmp_path)
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
 
 
