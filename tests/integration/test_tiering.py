@@ -19,6 +19,7 @@ import lakeward
 from lakeward.client.lake import TieringRound
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
+from lakeward.tiering.housekeeper import Housekeeper
 from lakeward.tiering.round import RoundReport, run_round
 from lakeward.tiering.watchers import LogWatcher
 
@@ -319,6 +320,63 @@ def test_an_outside_rewrite_of_a_table_by_key(lake: Warehouse, users: lakeward.T
         compact()
     lake.round(users)
     assert lake.assert_same_state(users) == 100
+
+
+# -- rows that do not fit, rows that are gone --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_row_that_does_not_fit_goes_to_the_dead_letters(lake: Warehouse, database: str, keyed: bool) -> None:
+    """Once, however often the round is run; without a table for them the table fails and names the row."""
+    columns = "id BIGINT NOT NULL, at TIMESTAMP(3)"
+    table = lake.conn.create_table(
+        f"{database}.moments", columns, primary_key=["id"] if keyed else [], buckets=1, properties=TIERED
+    )
+    far = pa.scalar(1 << 61, pa.timestamp("ms"))
+    schema = pa.schema({"id": pa.int64(), "at": pa.timestamp("ms")})
+    (table.upsert if keyed else table.append)(
+        pa.table([pa.array([1, 2, 3]), pa.array([0, far.value, 5], pa.int64()).cast(pa.timestamp("ms"))], schema=schema)
+    )
+    with pytest.raises(LakewardError, match="'at' does not fit into the lake") as wrong:
+        lake.round(table)
+    assert "bucket 0, offset" in wrong.value.message
+    letters = f"{database}.letters"
+    lake.conn.alter_table(str(table.path), set={"lakeward.tiering.dead-letter-table": letters})
+    with pytest.raises(ConnectionError):
+        lake.round(table, conn=_Cut(lake.conn, "prepare"))
+    report = lake.round(table)
+    assert (report.rows, report.dead_letters) == (2, 1)
+    assert sorted(row["id"] for row in read_by_pyiceberg(lake.directory, str(table.path))) == [1, 3]
+    (letter,) = lake.conn.table(letters).snapshot().to_pylist()
+    assert letter["table_name"] == str(table.path)
+    assert '"id": 2' in letter["row_json"]
+    assert "does not fit" in letter["reason"]
+
+
+def test_the_lake_is_tidied_up_as_a_table_asks(lake: Warehouse, database: str) -> None:
+    """Small files become fewer and old snapshots go; rows stay as they are."""
+    asked = {"table.datalake.auto-compaction": "true", "table.datalake.auto-expire-snapshot": "true"}
+    table = lake.conn.create_table(
+        f"{database}.log",
+        "id BIGINT, name STRING",
+        buckets=1,
+        properties={**TIERED, **asked},
+        custom_properties={"iceberg.history.expire.max-snapshot-age-ms": "0"},
+    )
+    tools = lake.tools()
+    housekeeper = Housekeeper(lake.conn, tools.catalogs, tools.clock)
+    for number in range(10):
+        table.append(rows(number, number + 1))
+        lake.round(table)
+    housekeeper.tidy(table.path)
+    found = pyiceberg_table(lake.directory, str(table.path))
+    assert found.inspect.files().num_rows == 1
+    table.append(rows(10, 11))
+    lake.round(table)
+    housekeeper.tidy(table.path)
+    housekeeper.close()
+    assert len(pyiceberg_table(lake.directory, str(table.path)).snapshots()) <= 2
+    assert lake.assert_same_log(table) == 11
 
 
 # -- the service -------------------------------------------------------------------------------------------------------

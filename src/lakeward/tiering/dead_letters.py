@@ -75,7 +75,7 @@ class Sorting:
             )
         if len(self.letters) >= LETTERS_MAX:
             raise why.code.error(f"{where}: more than {LETTERS_MAX:,} rows do not fit into the lake. {why.message}")
-        text = json.dumps(row.to_pylist()[0], default=_as_text, ensure_ascii=False)
+        text = json.dumps({f.name: _value(row[f.name][0]) for f in row.schema}, default=_as_text, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         self.letters.append(DeadLetter(self.partition or "", bucket, offset, digest, why.message, text))
 
@@ -87,6 +87,13 @@ def deliver(conn: Connection, info: TableInfo, letters: Sequence[DeadLetter]) ->
         return
     table = conn.create_table(name, _SCHEMA, primary_key=_KEY, buckets=1, exist_ok=True)
     table.upsert([{**asdict(one), "table_id": info.table_id, "table_name": str(info.path)} for one in letters])
+
+
+def _value(found: pa.Scalar) -> Any:
+    try:
+        return found.as_py()
+    except (OverflowError, ValueError):
+        return found.value  # a time that Python cannot name, as the number it is stored as
 
 
 def _as_text(value: Any) -> str:
