@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.lake.system_columns import BUCKET, OFFSET
+from lakeward.lake.system_columns import BUCKET, OFFSET, SYSTEM_FIELDS
 from lakeward.model.table import TableInfo
 from lakeward.options.tiering import DEAD_LETTER_TABLE
 
@@ -27,6 +27,7 @@ _SCHEMA = (
     "table_id BIGINT NOT NULL, partition_name STRING NOT NULL, row_bucket INT NOT NULL, row_offset BIGINT NOT NULL, "
     "row_digest STRING NOT NULL, table_name STRING, reason STRING, row_json STRING"
 )
+_SYSTEM = {f.name for f in SYSTEM_FIELDS}
 _KEY = ["table_id", "partition_name", "row_bucket", "row_offset", "row_digest"]
 
 
@@ -75,7 +76,8 @@ class Sorting:
             )
         if len(self.letters) >= LETTERS_MAX:
             raise why.code.error(f"{where}: more than {LETTERS_MAX:,} rows do not fit into the lake. {why.message}")
-        text = json.dumps({f.name: _value(row[f.name][0]) for f in row.schema}, default=_as_text, ensure_ascii=False)
+        own = {f.name: _value(row[f.name][0]) for f in row.schema if f.name not in _SYSTEM}
+        text = json.dumps(own, default=_as_text, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         self.letters.append(DeadLetter(self.partition or "", bucket, offset, digest, why.message, text))
 
