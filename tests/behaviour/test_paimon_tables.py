@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from lake_tables import TABLE_ID, Rounds, table_info
+from lake_tables import TABLE_ID, Rounds, lake_rows, table_info
 from paimon_readers import read_by_paimon_rust, read_by_pypaimon
 
 from lakeward.errors import LakewardError
 from lakeward.lake.formats import lake_format
 from lakeward.lake.paimon.manifests import Manifests
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
-from lakeward.lake.port import LakePlace
+from lakeward.lake.port import KeepsHouse, LakePlace
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.data_types import BIGINT, STRING
 from lakeward.model.table import TableInfo
@@ -212,3 +212,34 @@ def test_a_warehouse_that_is_no_directory_is_refused(warehouse: str) -> None:
     """Commits there have to be conditional puts, which are still to be written."""
     with pytest.raises(LakewardError, match="not a local directory"):
         lake_format("paimon").catalog({"warehouse": warehouse})
+
+
+@pytest.mark.parametrize("is_bucketed", [False, True])
+def test_small_files_of_a_log_become_one(tmp_path: Path, is_bucketed: bool) -> None:
+    """The same rows in fewer files; the last round is still the last round."""
+    info = table_info({"id": "BIGINT", "name": "STRING"}, buckets=1)
+    info = replace(info, descriptor=replace(info.descriptor, bucket_keys=("id",) if is_bucketed else ()))
+    rounds = opened(tmp_path, info)
+    for number in range(10):
+        made = rounds.round({PLACE: [{"id": number, "name": "a"}]})
+    assert isinstance(rounds.table, KeepsHouse)
+    assert rounds.table.compact() == 10
+    assert rounds.table.compact() == 0
+    assert rounds.table.latest() == made
+    assert [i for i, _ in seen(tmp_path)] == list(range(10))
+    rounds.round({PLACE: [{"id": 10, "name": "b"}]})
+    assert rounds.table.expire(10**13) == 2
+    assert rounds.table.orphans(10**13) == []
+    assert len(seen(tmp_path)) == 11
+
+
+def test_moments_that_python_cannot_name_are_kept(tmp_path: Path) -> None:
+    """A lake goes further than the year 9999."""
+    info = table_info({"id": "TIMESTAMP(3) NOT NULL", "name": "STRING"}, key="id", buckets=1)
+    rounds = opened(tmp_path, info)
+    rows = lake_rows(info, 0, 0, [{"id": 0, "name": "a"}])
+    far = rows.set_column(0, rows.schema.field(0), pa.array([1 << 61], pa.int64()).cast(pa.timestamp("ms")))
+    writer = rounds.format.writer(rounds.table.writing([PLACE])[0], PLACE)
+    writer.write(far)
+    rounds.commit([writer.finish().record])
+    assert {row["name"] for row in read_by_paimon_rust(tmp_path, columns=["name"])} == {"a"}

@@ -62,11 +62,15 @@ def read_by_pypaimon(warehouse: Path, name: str = "shop.orders") -> list[dict[st
     return pa.ipc.open_stream(data).read_all().to_pylist()
 
 
-def read_by_paimon_rust(warehouse: Path, name: str = "shop.orders") -> list[dict[str, Any]]:
-    """What Paimon's Rust reader sees."""
+def read_by_paimon_rust(
+    warehouse: Path, name: str = "shop.orders", *, columns: list[str] | None = None
+) -> list[dict[str, Any]]:
+    """What Paimon's Rust reader sees, of all columns or of these."""
     from pypaimon_rust.datafusion import PaimonCatalog
 
     reading = PaimonCatalog({"warehouse": str(warehouse)}).get_table(name).new_read_builder()
+    if columns is not None:
+        reading = reading.with_projection(columns)
     return [row for batch in reading.new_read().read(reading.new_scan().plan().splits()) for row in batch.to_pylist()]
 
 

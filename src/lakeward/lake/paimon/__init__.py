@@ -12,6 +12,7 @@ append_writer      rows of a log table → data files
 key_writer         changes of a primary key table → sorted files and their changelog
 key_order          rows by key: sorted, the last of each key
 compaction         which sorted files of a place are merged into one, and how
+log_compaction     small files of a log table → fewer, larger ones
 manifests          lists of files: read, written, merged
 manifest_layout    the Avro layout of those lists
 snapshots          snapshot-N: read, and created by exactly one writer

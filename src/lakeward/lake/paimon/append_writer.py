@@ -24,12 +24,15 @@ class AppendWriter:
         self._files: ParquetFiles | None = None
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Take rows with the table's columns and the system columns."""
+        """Take rows with the table's columns and the system columns; rows that do not fit are refused, all of them."""
         if not rows.num_rows:
             return
-        self._waiting.append(rows)
+        fitting = conformed(rows, self._schema)
+        if self._files is None:
+            self._files = ParquetFiles(self._shape, file_place(self._shape, self._place, rows))
+        self._waiting.append(fitting)
         self._waiting_rows += rows.num_rows
-        self._waiting_bytes += rows.nbytes
+        self._waiting_bytes += fitting.nbytes
         if self._waiting_rows >= ROW_GROUP_ROWS or self._waiting_bytes >= _ROW_GROUP_BYTES:
             self._row_group()
 
@@ -50,7 +53,6 @@ class AppendWriter:
     def _row_group(self) -> None:
         if not self._waiting:
             return
-        if self._files is None:
-            self._files = ParquetFiles(self._shape, file_place(self._shape, self._place, self._waiting[0]))
-        self._files.write(pa.Table.from_batches([conformed(b, self._schema) for b in self._waiting], self._schema))
+        assert self._files is not None
+        self._files.write(pa.Table.from_batches(self._waiting, self._schema))
         self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from lakeward.lake.paimon.manifests import DELETED, FileEntry, Manifests
+from lakeward.lake.paimon.manifests import DELETED, FileEntry, ManifestLine, Manifests
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.runtime.clock import Clock
 
@@ -51,7 +52,7 @@ class Committer:
         wanted = {f.identity for f in change.files if f.kind == DELETED}
         while True:
             newest = self._snapshots.newest()
-            if newest is None or not wanted <= self._manifests.live(self._lines(newest)).keys():
+            if newest is None or not wanted <= live_files(self._manifests, newest).keys():
                 return None
             made = self._try(change, properties, newest)
             if made is not None:
@@ -60,7 +61,7 @@ class Committer:
     def _try(
         self, change: Change, properties: Mapping[str, str], newest: PaimonSnapshot | None
     ) -> PaimonSnapshot | None:
-        before = [] if newest is None else self._lines(newest)
+        before = [] if newest is None else _lines(self._manifests, newest)
         base = self._manifests.merged(before)
         delta, changelog = self._manifests.write(change.files), self._manifests.write(change.changelog)
         name = f"manifest-list-{uuid.uuid4()}"
@@ -88,6 +89,11 @@ class Committer:
         self._manifests.discard(own, [list_name for list_name, _ in lists])
         return None
 
-    def _lines(self, snapshot: PaimonSnapshot) -> list[dict[str, object]]:
-        lists = (snapshot.base_list[0], snapshot.delta_list[0])
-        return [line for name in lists for line in self._manifests.read_list(name)]
+
+def live_files(manifests: Manifests, snapshot: PaimonSnapshot) -> dict[tuple[Any, ...], FileEntry]:
+    """The data files of a snapshot, by identity."""
+    return manifests.live(_lines(manifests, snapshot))
+
+
+def _lines(manifests: Manifests, snapshot: PaimonSnapshot) -> list[ManifestLine]:
+    return [line for name, _ in (snapshot.base_list, snapshot.delta_list) for line in manifests.read_list(name)]

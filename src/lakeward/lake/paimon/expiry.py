@@ -54,17 +54,16 @@ def expire(shape: TableShape, now_ms: int, keep: Iterable[int] = ()) -> Expired:
     return Expired(len(going), len(candidates - needed))
 
 
-def orphans(shape: TableShape, older_than_ms: int) -> list[Path]:
+def orphans(table: Path, older_than_ms: int) -> list[Path]:
     """Files of ours in the table's folder, last changed before that time, that no snapshot knows."""
-    table = Path(shape.directory)
-    snapshots, files = Snapshots(table), _Files(table, shape)
+    snapshots, files = Snapshots(table), _Files(table, None)
     all_known = [s for s in map(snapshots.read, snapshots.numbers()) if s is not None]
-    known = {path for snapshot in (*all_known, *snapshots.all_tagged()) for path in files.of(snapshot)}
+    known = {path.name for snapshot in (*all_known, *snapshots.all_tagged()) for path in files.of(snapshot)}
     return [
         path
         for path in sorted(table.rglob("*"))
         if _OUR_NAMES.search(path.as_posix())
-        and path not in known
+        and path.name not in known
         and path.stat().st_mtime_ns // 1_000_000 < older_than_ms
     ]
 
@@ -86,13 +85,16 @@ def _too_old(table: Path, shape: TableShape, snapshots: Snapshots, now_ms: int, 
 
 
 class _Files:
-    """Everything that readers of a snapshot open. Manifests are read once, however many snapshots share them."""
+    """Everything that readers of a snapshot open; without a shape, data files by name alone.
 
-    def __init__(self, table: Path, shape: TableShape) -> None:
+    Manifests are read once, however many snapshots share them.
+    """
+
+    def __init__(self, table: Path, shape: TableShape | None) -> None:
         self._shape = shape
-        self._partition_types = shape.types_of(shape.partition_keys)
+        self._partition_types = [] if shape is None else shape.types_of(shape.partition_keys)
         self._directory = table / DIRECTORY
-        self._manifests = Manifests(table, self._partition_types, shape.schema_id)
+        self._manifests = Manifests(table, self._partition_types, 0)
         self._known: dict[str, list[FileEntry]] = {}
 
     def of(self, snapshot: PaimonSnapshot) -> Iterator[Path]:
@@ -119,5 +121,7 @@ class _Files:
         return self._known[name]
 
     def _path(self, entry: FileEntry, name: str) -> Path:
+        if self._shape is None:
+            return Path(name)
         values = of_binary(self._partition_types, entry.partition)
         return place_directory(self._shape, values, entry.bucket) / name

@@ -36,13 +36,15 @@ class KeyWriter:
         self._rows = 0
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Take changes: the table's columns, the system columns and `_change_type`."""
+        """Take changes: the table's columns, the system columns and `_change_type`; what does not fit is refused."""
         if not rows.num_rows:
             return
         if self._file_place is None:
             self._file_place = file_place(self._shape, self._place, rows)
-        self._held.append(rows)
-        self._held_bytes += rows.nbytes
+        fitting = self._numbered(rows)
+        self._next_sequence += rows.num_rows
+        self._held.append(fitting)
+        self._held_bytes += fitting.nbytes
         if self._held_bytes >= _HELD_BYTES:
             self._flush()
 
@@ -61,7 +63,7 @@ class KeyWriter:
     def _flush(self) -> None:
         if not self._held:
             return
-        changes = sorted_by(self._numbered(), self._keys, SEQUENCE)
+        changes = sorted_by(pa.Table.from_batches(self._held, self._schema), self._keys, SEQUENCE)
         self._held, self._held_bytes = [], 0
         rows = last_of_each(changes, self._keys)
         data = self._files(DATA)
@@ -79,18 +81,14 @@ class KeyWriter:
             changelog.close()
             self._written.changelog.extend(changelog.entries)
 
-    def _numbered(self) -> pa.Table:
-        """What is held, as data files have it: keys, number, kind of change, columns."""
-        made = []
-        for rows in self._held:
-            arrays = {KEY_PREFIX + name: rows[name] for name in self._shape.keys}
-            first, self._next_sequence = self._next_sequence, self._next_sequence + rows.num_rows
-            arrays[SEQUENCE] = pa.array(np.arange(first, self._next_sequence))
-            # The log numbers changes +A +I −U +U −D, Paimon +I −U +U −D.
-            arrays[KIND] = pa.array(np.maximum(rows[CHANGE].to_numpy(), 1) - np.int8(1))
-            arrays |= {f.name: rows[f.name] for f in rows.schema if f.name != CHANGE}
-            made.append(conformed(pa.RecordBatch.from_pydict(arrays), self._schema))
-        return pa.Table.from_batches(made, self._schema)
+    def _numbered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Changes as data files have them: keys, number, kind of change, columns."""
+        arrays = {KEY_PREFIX + name: rows[name] for name in self._shape.keys}
+        arrays[SEQUENCE] = pa.array(np.arange(self._next_sequence, self._next_sequence + rows.num_rows))
+        # The log numbers changes +A +I −U +U −D, Paimon +I −U +U −D.
+        arrays[KIND] = pa.array(np.maximum(rows[CHANGE].to_numpy(), 1) - np.int8(1))
+        arrays |= {f.name: rows[f.name] for f in rows.schema if f.name != CHANGE}
+        return conformed(pa.RecordBatch.from_pydict(arrays), self._schema)
 
     def _merge(self) -> None:
         merging, place = self._writing.merging, self._file_place

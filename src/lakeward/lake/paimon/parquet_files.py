@@ -13,12 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from lakeward.lake.paimon.binary_row import EMPTY, to_binary
+from lakeward.lake.paimon.binary_row import EMPTY, of_arrow, to_binary
 from lakeward.lake.paimon.manifests import ADDED, FileEntry
 from lakeward.lake.paimon.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.value_bounds import value_bounds
 from lakeward.lake.system_columns import OFFSET
-from lakeward.model.values import of_python
 from lakeward.runtime.clock import SystemClock
 
 DATA, CHANGELOG = "data", "changelog"
@@ -39,11 +38,14 @@ class FilePlace:
 class ParquetFiles:
     """Files of one place that are written one after the other. Rows of a primary key table come sorted by key."""
 
-    def __init__(self, shape: TableShape, place: FilePlace, prefix: str = DATA, level: int = 0) -> None:
+    def __init__(
+        self, shape: TableShape, place: FilePlace, prefix: str = DATA, level: int = 0, *, is_merged: bool = False
+    ) -> None:
         self._shape = shape
         self._place = place
         self._prefix = f"{prefix}-{uuid.uuid4()}"
         self._level = level
+        self._source = 1 if level or is_merged else 0
         self._schema = shape.file_schema()
         self._options = shape.parquet_options()
         self._open: _OpenFile | None = None
@@ -107,7 +109,7 @@ class ParquetFiles:
             "_CREATION_TIME": SystemClock().now_ms(),
             "_DELETE_ROW_COUNT": opened.deletes,
             "_EMBEDDED_FILE_INDEX": None,
-            "_FILE_SOURCE": 1 if self._level else 0,
+            "_FILE_SOURCE": self._source,
             "_VALUE_STATS_COLS": names,
             "_EXTERNAL_PATH": None,
             "_FIRST_ROW_ID": None,
@@ -159,16 +161,16 @@ class _OpenFile:
         types = shape.types_of(shape.keys)
 
         def row(values: Sequence[Any]) -> bytes:
-            return to_binary(types, [of_python(t, v) for t, v in zip(types, values, strict=True)])
+            return to_binary(types, [of_arrow(t, v) for t, v in zip(types, values, strict=True)])
 
         keys = pa.concat_tables(self._keys)
         bounds = [pc.min_max(column) for column in keys.columns]
         return {
-            "_MIN_KEY": row([c[0].as_py() for c in keys.columns]),
-            "_MAX_KEY": row([c[-1].as_py() for c in keys.columns]),
+            "_MIN_KEY": row([c[0] for c in keys.columns]),
+            "_MAX_KEY": row([c[-1] for c in keys.columns]),
             "_KEY_STATS": {
-                "_MIN_VALUES": row([b["min"].as_py() for b in bounds]),
-                "_MAX_VALUES": row([b["max"].as_py() for b in bounds]),
+                "_MIN_VALUES": row([b["min"] for b in bounds]),
+                "_MAX_VALUES": row([b["max"] for b in bounds]),
                 "_NULL_COUNTS": [0] * len(types),
             },
         }

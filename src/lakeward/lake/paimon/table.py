@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.paimon.binary_row import of_binary
-from lakeward.lake.paimon.commit import Change, Committer
+from lakeward.lake.paimon.commit import Change, Committer, live_files
 from lakeward.lake.paimon.compaction import mergings
+from lakeward.lake.paimon.expiry import expire, orphans
+from lakeward.lake.paimon.log_compaction import rewritten, small_files
 from lakeward.lake.paimon.manifests import FileEntry, Manifests
 from lakeward.lake.paimon.place_directory import place_directory, place_of
 from lakeward.lake.paimon.shape import TableShape
@@ -28,6 +30,8 @@ from lakeward.runtime.clock import Clock
 _USER = "commit-user"
 #: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
 ROUND_TAG = "lakeward-tiering"
+#: Who compacts: not the tiering service, whose snapshots say how far it is.
+_HOUSEKEEPER = "lakeward-housekeeper"
 
 
 class PaimonTable:
@@ -46,7 +50,7 @@ class PaimonTable:
             return None
         if self._shape is not None and found != self._snapshots.tagged(ROUND_TAG):  # a crash came in between
             self._snapshots.tag(ROUND_TAG, found)
-        return _described(found)
+        return self._described(found)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -83,7 +87,7 @@ class PaimonTable:
         if gone:
             made = committer.commit_if_there(Change("COMPACT", [*gone, *merged]), properties) or made
         self._snapshots.tag(ROUND_TAG, made)
-        return _described(made)
+        return self._described(made)
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -93,6 +97,50 @@ class PaimonTable:
             for entry in (*part.new, *part.changelog, *part.merged_to):
                 directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
                 (directory / entry.name).unlink(missing_ok=True)
+
+    # -- housekeeping -------------------------------------------------------------------------------------------------
+
+    def compact(self) -> int:
+        """Fewer, larger files. A primary key table needs none: its own rounds tidy it up."""
+        shape, newest = self._written_shape(), self._snapshots.newest()
+        if shape.keys or newest is None or shape.options.get("write-only") == "true":
+            return 0
+        committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
+        runs = list(small_files(shape, live_files(self._manifests(), newest).values()))
+        made = [rewritten(shape, run) for run in runs]
+        gone = [entry.gone() for run in runs for entry in run]
+        change = Change("COMPACT", [*gone, *(entry for files in made for entry in files.entries)])
+        if gone and committer.commit_if_there(change, {}) is None:
+            for files in made:
+                files.abort()
+            raise LakeConflictError(f"The compaction of {self._name} was overtaken.")
+        return len(gone)
+
+    def expire(self, now_ms: int, keep: Iterable[int] = ()) -> int:
+        """Drop snapshots that are too old by `snapshot.*-retained`; how many."""
+        return expire(self._written_shape(), now_ms, keep).snapshots
+
+    def orphans(self, older_than_ms: int) -> list[str]:
+        """Files of ours that no snapshot knows."""
+        return [str(path) for path in orphans(self._directory, older_than_ms)]
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Delete orphans."""
+        for path in paths:
+            Path(path).unlink(missing_ok=True)
+
+    def _described(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
+        properties = {**snapshot.properties, _USER: snapshot.user}
+        counts_rows = self._shape is not None and not self._shape.keys  # by key, rows that were replaced count too
+        return LakeSnapshot(
+            snapshot.id,
+            snapshot.time_ms,
+            offsets_in(properties),
+            offsets_path_in(properties),
+            tiering_epoch_in(properties),
+            properties,
+            total_rows=snapshot.total_rows if counts_rows else None,
+        )
 
     @property
     def _name(self) -> str:
@@ -120,9 +168,7 @@ class PaimonTable:
         found: dict[LakePlace, list[FileEntry]] = {}
         if newest is None:
             return found
-        manifests = self._manifests()
-        lines = [*manifests.read_list(newest.base_list[0]), *manifests.read_list(newest.delta_list[0])]
-        for entry in manifests.live(lines).values():
+        for entry in live_files(self._manifests(), newest).values():
             found.setdefault(place_of(shape, entry.partition, entry.bucket), []).append(entry)
         return found
 
@@ -138,15 +184,3 @@ class PaimonTable:
 def _is_round(snapshot: PaimonSnapshot) -> bool:
     known = snapshot.properties
     return snapshot.user == COMMIT_USER and (offsets_in(known) is not None or offsets_path_in(known) is not None)
-
-
-def _described(snapshot: PaimonSnapshot) -> LakeSnapshot:
-    properties = {**snapshot.properties, _USER: snapshot.user}
-    return LakeSnapshot(
-        snapshot.id,
-        snapshot.time_ms,
-        offsets_in(properties),
-        offsets_path_in(properties),
-        tiering_epoch_in(properties),
-        properties,
-    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
@@ -127,7 +128,7 @@ def _repeating(path: str, type_: pa.DataType) -> list[str]:
 def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
     try:
         # Finer fractions of a second than the column has are cut off, as Apache Fluss cuts them.
-        return column.cast(field.type, safe=not pa.types.is_temporal(column.type))
+        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"Column '{field.name}' does not fit into the lake: {wrong}"

@@ -6,8 +6,8 @@ from typing import Any
 
 from lakeward.lake.paimon.binary_row import to_binary
 from lakeward.lake.paimon.shape import TableShape
-from lakeward.model.data_types import TypeRoot
-from lakeward.model.values import of_python
+from lakeward.model.data_types import DataType, TypeRoot
+from lakeward.model.values import Timestamp, of_python
 
 _BOUNDED = frozenset(
     {
@@ -22,6 +22,8 @@ _BOUNDED = frozenset(
         TypeRoot.TIMESTAMP_LTZ,
     }
 )
+_COUNTED = frozenset({TypeRoot.DATE, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
+_MILLIS_DIGITS = 3
 #: Longer texts have no bounds: a cut one would have to be rounded up.
 _TEXT_MAX = 16
 
@@ -37,12 +39,23 @@ def value_bounds(shape: TableShape, footer: Any) -> tuple[list[str], dict[str, A
         found = [group.column(places[name]).statistics for group in groups]
         if not all(s is not None and s.has_min_max and s.has_null_count for s in found):
             continue
-        bounds = min(s.min for s in found), max(s.max for s in found)
+        if type_.root in _COUNTED:  # there are more of them than Python can name
+            bounds = min(s.min_raw for s in found), max(s.max_raw for s in found)
+        else:
+            bounds = min(s.min for s in found), max(s.max for s in found)
         if any(isinstance(bound, str) and len(bound) > _TEXT_MAX for bound in bounds):
             continue
         names.append(name)
         types.append(type_)
-        low.append(of_python(type_, bounds[0]))
-        high.append(of_python(type_, bounds[1]))
+        low.append(_value(type_, bounds[0]))
+        high.append(_value(type_, bounds[1]))
         nulls.append(sum(s.null_count for s in found))
     return names, {"_MIN_VALUES": to_binary(types, low), "_MAX_VALUES": to_binary(types, high), "_NULL_COUNTS": nulls}
+
+
+def _value(type_: DataType, bound: Any) -> Any:
+    if type_.root in {TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ}:
+        if (type_.precision or 0) <= _MILLIS_DIGITS:
+            return Timestamp(bound)
+        return Timestamp.of_nanos(bound * 1000)
+    return of_python(type_, bound)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from lakeward.lake.paimon.binary_row import to_binary
+from lakeward.lake.paimon.binary_row import of_arrow, to_binary
 from lakeward.lake.paimon.manifests import FileEntry
 from lakeward.lake.paimon.parquet_files import FilePlace
 from lakeward.lake.paimon.place_directory import file_bucket, place_directory
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.port import LakePlace, Written
-from lakeward.model.values import of_python
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,6 @@ class WrittenFiles:
 def file_place(shape: TableShape, place: LakePlace, rows: pa.RecordBatch) -> FilePlace:
     """Where rows that all belong to one place are written."""
     types = shape.types_of(shape.partition_keys)
-    values = [of_python(t, rows[key][0].as_py()) for key, t in zip(shape.partition_keys, types, strict=True)]
+    values = [of_arrow(t, rows[key][0]) for key, t in zip(shape.partition_keys, types, strict=True)]
     bucket = file_bucket(shape, place)
     return FilePlace(place_directory(shape, values, bucket), to_binary(types, values), bucket)

@@ -34,11 +34,16 @@ def rounds(tmp_path: Path) -> Rounds:
 
 def shape(rounds: Rounds, **options: str) -> TableShape:
     """The table with these options."""
-    directory = rounds.warehouse / "shop.db" / "orders"
+    directory = table(rounds)
     schema = newest_schema(directory)
     assert schema is not None
     schema.options.update({name.replace("__", ".").replace("_", "-"): value for name, value in options.items()})
     return TableShape.of(directory, schema, rounds.info)
+
+
+def table(rounds: Rounds) -> Path:
+    """The table's directory."""
+    return rounds.warehouse / "shop.db" / "orders"
 
 
 def files(rounds: Rounds) -> set[Path]:
@@ -68,7 +73,7 @@ def test_old_snapshots_go_with_what_only_they_need(rounds: Rounds) -> None:
     assert len(snapshots) == 10
     assert expired.files == len(before - files(rounds)) > 50
     assert rows(rounds) == seen
-    assert orphans(shape(rounds), LATER_MS) == []
+    assert orphans(table(rounds), LATER_MS) == []
     latest = rounds.table.latest()
     assert latest is not None
     assert latest.offsets == rounds.offsets
@@ -79,12 +84,12 @@ def test_old_snapshots_go_with_what_only_they_need(rounds: Rounds) -> None:
 def test_what_readers_use_is_kept(rounds: Rounds) -> None:
     """Snapshots from the first that somebody needs on: a query's, a consumer's, or all where a branch is."""
     assert expire(shape(rounds), LATER_MS, keep=[1]) == Expired(0, 0)
-    table = rounds.warehouse / "shop.db" / "orders"
-    (table / "consumer").mkdir()
-    (table / "consumer" / "consumer-ann").write_text('{"nextSnapshot": 3}')
+    directory = table(rounds)
+    (directory / "consumer").mkdir()
+    (directory / "consumer" / "consumer-ann").write_text('{"nextSnapshot": 3}')
     assert expire(shape(rounds), LATER_MS).snapshots == 2
-    (table / "branch").mkdir()
-    (table / "consumer" / "consumer-ann").unlink()
+    (directory / "branch").mkdir()
+    (directory / "consumer" / "consumer-ann").unlink()
     assert expire(shape(rounds), LATER_MS) == Expired(0, 0)
 
 
@@ -102,7 +107,7 @@ def test_files_of_a_round_that_died_are_found_when_they_are_old(rounds: Rounds) 
     lost = files(rounds) - live
     (rounds.warehouse / "shop.db" / "orders" / "p=x" / "bucket-0" / "notes.parquet").write_bytes(b"")
     assert len(lost) >= 2
-    assert orphans(shape(rounds), 0) == []
+    assert orphans(table(rounds), 0) == []
     for path in lost:
         os.utime(path, (1, 1))
-    assert set(orphans(shape(rounds), 2000)) == lost
+    assert set(orphans(table(rounds), 2000)) == lost
