@@ -257,7 +257,9 @@ def test_bench_measures_and_leaves_nothing_behind(cli: Cli) -> None:
 def test_the_demo_runs_and_stops_by_itself(cli: Cli) -> None:
     """A server starts, orders flow, the tail shows them, everything ends; the next run goes on with the numbers."""
     for first_id in (2, 8):
-        done = cli.run("demo", "--port", "0", "--data-dir", "demo", "--rate", "1000", "--limit", "5")
+        done = cli.run(
+            "demo", "--port", "0", "--data-dir", "demo", "--rate", "1000", "--limit", "5", "--engine", "none"
+        )
         assert done.returncode == 0, done.stderr
         lines = [line.split() for line in done.stdout.splitlines() if not line.lstrip().startswith("id")]
         assert len(lines) == 5

@@ -131,3 +131,15 @@ def test_files_of_a_crash_are_cleaned(cli: Cli, table: lakeward.Table, service: 
     assert not stray.exists()
     assert theirs.exists()
     assert data.exists()
+
+
+def test_the_demo_ends_in_the_lake(cli: Cli) -> None:
+    """Every order that was placed is in an Iceberg table on disk, and the person is told how to read it."""
+    done = cli.run("demo", "--port", "0", "--data-dir", "demo", "--rate", "100", "--limit", "1500", "--engine", "local")
+    assert done.returncode == 0, done.stderr
+    assert "orders more in the lake" in done.stderr
+    assert "iceberg_scan('demo/lake/demo/orders')" in done.stderr
+    for read in (read_by_pyiceberg, read_by_duckdb):
+        ids = sorted(row["id"] for row in read(cli.directory / "demo" / "lake", "demo.orders"))
+        assert len(ids) >= 1500
+        assert ids == list(range(1, len(ids) + 1))

@@ -1,4 +1,4 @@
-"""lakeward demo: a server, a stream of orders and a live tail of it, in one terminal."""
+"""lakeward demo: a server, a stream of orders, a live tail of it and its way into a lake, in one terminal."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.child_server import PORT_DEFAULT, ChildServer, is_free
+from lakeward.cli.demo_lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
 from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import SystemClock
@@ -39,11 +40,15 @@ _HEAD_START_S = 0.5
 )
 @click.option("--rate", type=click.FloatRange(0.1, 1000), default=50, show_default=True, help="Orders per second.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop by itself after so many orders.")
-def demo(data_dir: Path, port: int, rate: float, limit: int | None) -> None:
-    """Start a server, a stream of orders, and a live view of them.
+@click.option(
+    "--engine", type=click.Choice(ENGINES), help="Moves orders into the lake.  [default: spark, if there is one]"
+)
+def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str | None) -> None:
+    """Start a server, a stream of orders, a live view of them, and a service that moves them into a lake.
 
-    Ctrl-C stops everything. The last column says how many milliseconds after an order was placed it was read back:
-    through the writer, the server's log, and the reader that waits for news.
+    Ctrl-C stops everything; the orders are then in an Iceberg table below the data directory. The last column says how
+    many milliseconds after an order was placed it was read back: through the writer, the server's log, and the reader
+    that waits for news.
 
     \b
     Examples:
@@ -56,31 +61,34 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None) -> None:
         port = 0
     try:
         with ChildServer(data_dir / "data", data_dir / "server.log", port) as server:
-            _run(server, data_dir, rate, limit)
+            _run(server, data_dir, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         said("\nStopped.")
     said(f"The orders stay in {data_dir}; the next run goes on from there.")
 
 
-def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None) -> None:
+def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, engine: str) -> None:
     import lakeward
     from lakeward.cli.demo_orders import COLUMNS
     from lakeward.cli.tail import show
 
     with lakeward.connect(server.bootstrap) as writing, lakeward.connect(server.bootstrap) as reading:
         writing.create_database("demo", exist_ok=True)
-        table = writing.create_table(_TABLE, COLUMNS, comment="made up by lakeward demo", exist_ok=True)
+        table = writing.create_table(
+            _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
+        )
         _introduce(server, data_dir, table.count(), rate)
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
-        try:
-            stream.start()
-            orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
-            show((_with_delay(batch) for batch in orders), "table", streams=True)
-        finally:
-            stream.stop()
-            if stream.failure is not None:
-                raise stream.failure
+        with DemoLake(writing, table, server.bootstrap, data_dir, engine):
+            try:
+                stream.start()
+                orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
+                show((_with_delay(batch) for batch in orders), "table", streams=True)
+            finally:
+                stream.stop()
+                if stream.failure is not None:
+                    raise stream.failure
 
 
 def _introduce(server: ChildServer, data_dir: Path, rows: int, rate: float) -> None:

@@ -1,0 +1,147 @@
+"""DemoLake: a tiering service beside the demo, in a process of its own that gives way to everything else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from lakeward.cli.failures import Failure
+from lakeward.cli.listing import count, said
+from lakeward.errors import LakewardError
+from lakeward.options.table import LAKE_ENABLED
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.client.sync_table import Table
+
+ENGINES = ("spark", "local", "none")
+#: How a table is created that goes into the lake.
+PROPERTIES = {
+    "table.datalake.enabled": "true",
+    "table.datalake.format": "iceberg",
+    "table.datalake.freshness": "5s",
+    "table.datalake.auto-compaction": "true",
+}
+_ROUND = re.compile(r": ([\d,]+) rows?, .* snapshot \d+$")
+_LAST_ROUND_S = 5
+_STOP_S = 20
+_NICENESS = 10
+
+
+def engine_or_default(engine: str | None) -> str:
+    """What was asked for, else the best that is installed."""
+    if engine is not None:
+        return engine
+    if find_spec("pyiceberg") is None:
+        return "none"
+    return "spark" if find_spec("pyspark") is not None and _has_java() else "local"
+
+
+def _has_java() -> bool:
+    from lakeward.spark.java_home import java_home
+
+    try:
+        java_home()
+    except LakewardError:
+        return False
+    return True
+
+
+class DemoLake:
+    """Starts the service when it is entered, and stops it at the end; tells when rows are in the lake."""
+
+    def __init__(self, conn: Connection, table: Table, bootstrap: str, directory: Path, engine: str) -> None:
+        self._conn = conn
+        self._table = table
+        self._bootstrap = bootstrap
+        self._warehouse = directory / "lake"
+        self._log_path = directory / "tiering.log"
+        self._engine = engine
+        self._rows = 0
+        self._process: subprocess.Popen[str] | None = None
+        self._reader = threading.Thread(target=self._tell, name="demo-lake", daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._engine == "none":
+            return self
+        if not LAKE_ENABLED.read(self._table.info.descriptor.properties):
+            said(f"The orders of an earlier run are not tiered into a lake; remove {self._warehouse.parent} for that.")
+            return self
+        command = [
+            "tier",
+            "--bootstrap",
+            self._bootstrap,
+            "--warehouse",
+            str(self._warehouse),
+            "--engine",
+            self._engine,
+        ]
+        with self._log_path.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "lakeward", *command],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        with contextlib.suppress(OSError):  # the live tail comes first
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, _NICENESS)
+        self._reader.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._process is None:
+            return
+        if self._rows:
+            said("\nThe last orders go into the lake …")
+            self._finish()
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+        if self._rows:
+            self._explain()
+
+    def _finish(self) -> None:
+        """Have the newest orders in the lake too."""
+        from lakeward.cli.tier_status import wait_for_lake
+        from lakeward.options.tiering import REQUESTED_MS
+        from lakeward.runtime.clock import SystemClock
+
+        now_ms = SystemClock().now_ms()
+        with contextlib.suppress(LakewardError, Failure):  # the next run goes on with them
+            self._conn.alter_table(str(self._table.path), set={REQUESTED_MS.key: str(now_ms)})
+            wait_for_lake(self._conn, self._table, now_ms, _LAST_ROUND_S)
+
+    def _tell(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                found = _ROUND.search(line.strip())
+                if found is None:
+                    said(line.strip())
+                    continue
+                self._rows += int(found[1].replace(",", ""))
+                said(f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._warehouse}")
+
+    def _explain(self) -> None:
+        folder = self._warehouse / str(self._table.path).replace(".", "/")
+        catalog = f"load_catalog('lake', type='sql', uri='sqlite:///{self._warehouse}/catalog.db')"
+        said(
+            f"{count(self._rows, 'order')} of this run are in an Iceberg table; whatever knows Iceberg reads it:\n"
+            f"  duckdb   SET unsafe_enable_version_guessing=true; FROM iceberg_scan('{folder}');\n"
+            f"  Python   from pyiceberg.catalog import load_catalog\n"
+            f"           {catalog}.load_table('{self._table.path}').scan().to_pandas()"
+        )
