@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-crash bench check shim docs clean
+.PHONY: help setup run test lint test-crash test-peer bench check shim docs clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ check: lint ## the daily loop: lint, printed pages, unit tests
 test-crash: setup ## kill -9 a server 50 times while rows are written
 	CRASH_ROUNDS=50 $(BIN)/python -m pytest -v tests/crash
 
+test-peer: setup ## the client and Spark connector against Apache Fluss and beside Iceberg's runtime; needs Java and Maven
+	$(BIN)/python -m tests.peer
+
 bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks.md
 	$(BIN)/python -m bench
 
@@ -57,6 +60,6 @@ docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.records.reference
 
 clean: ## remove .venv, caches and the demo's data
-	rm -rf $(VENV) .demo build dist src/*.egg-info
+	rm -rf $(VENV) .demo .peer build dist src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -32,7 +32,7 @@ def available() -> bool:
 
 def start() -> Target:
     """Start the three processes and wait for their ports."""
-    class_path = ":".join(str(_jar(name)) for name in _JARS)
+    class_path = ":".join(str(jar(name)) for name in _JARS)
     directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
     zookeeper, coordinator, tablet = _free_ports(3)
     for name in ("zk", "data", "remote", "conf", "log"):
@@ -61,7 +61,19 @@ def start() -> Target:
     return Target("Apache Fluss", f"localhost:{coordinator}", processes, time.perf_counter() - begun, directory)
 
 
-def _jar(name: str) -> Path:
+def restart_coordinator(cluster: Target) -> None:
+    """Start the coordinator again; it reads from ZooKeeper which tables there are."""
+    old = cluster.processes[1]
+    command = old.cmdline()
+    old.terminate()  # not killed: its place in ZooKeeper would outlive it
+    old.wait(30)
+    log = (cluster.directory / "log" / "coordinator").open("a")
+    cluster.processes[1] = psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid)
+    _await_port(int(cluster.bootstrap.rpartition(":")[2]))
+
+
+def jar(name: str) -> Path:
+    """A jar of Maven's local repository, fetched if it is not there."""
     group, artifact, version = name.split(":")
     repository = Path(os.environ.get("MAVEN_REPO", Path.home() / ".m2" / "repository"))
     path = repository / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.jar"

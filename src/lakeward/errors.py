@@ -146,8 +146,8 @@ class ErrorCode(enum.Enum):
     HISTORICAL_PARTITION_THROTTLED = 73, RetriableError, "Lookups in historical partitions are throttled."
 
     def error(self, message: str | None = None) -> LakewardError:
-        """The exception for this code, ready to raise."""
-        return self.kind(self, message)
+        """The exception for this code, ready to raise; the stack trace that a Java server may send along is left out."""
+        return self.kind(self, message and message.partition(_JAVA_STACK)[0])
 
     @classmethod
     def of_wire(cls, code: int) -> ErrorCode:
@@ -155,4 +155,5 @@ class ErrorCode(enum.Enum):
         return _BY_CODE.get(code, cls.UNKNOWN_SERVER_ERROR)
 
 
+_JAVA_STACK = "\n\tat "
 _BY_CODE = {row.value: row for row in ErrorCode}

@@ -101,10 +101,11 @@ async def test_every_type_in_both_directions(
     assert (await table.lookup([1, 2])).to_pylist() == [{"id": i, **_VALUES} for i in (1, 2)]
 
 
+@pytest.mark.usefixtures("lakeward")  # Apache Fluss 0.9.1 refuses such a sum, by the writer of its changelog
 async def test_sums_may_go_beyond_the_digits_of_a_decimal(
     ours: lakeward.AsyncConnection, theirs: fluss.FlussConnection, database: str
 ) -> None:
-    """99.99 + 0.01 in a DECIMAL(4, 2) is 100.00, as at Apache Fluss: in the state and in the changelog.
+    """99.99 + 0.01 in a DECIMAL(4, 2) is 100.00, as at Apache Fluss 1.0: in the state and in the changelog.
 
     The official client writes the parts; it refuses to read such a sum.
     """

@@ -97,7 +97,8 @@ class MetadataCache:
                 return
             if clock() > deadline:
                 raise ErrorCode.LEADER_NOT_AVAILABLE.error(
-                    f"{path}: {missing[0]} has had no leader for {wait_ms:g} ms; are all tablet servers up?"
+                    f"{path}: {missing[0]} has had no leader for {wait_ms:g} ms; are all tablet servers up? "
+                    "If it is new, Apache Fluss 0.9 may have lost it at its creation: drop it and create it again."
                 )
             await asyncio.sleep(_POLL_MS / 1000)
 

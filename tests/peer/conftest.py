@@ -1,0 +1,49 @@
+"""A Spark 4.1 session with Iceberg's own runtime beside ours; `make test-peer` brings both."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from server_process import ServerProcess
+
+import lakeward as lw
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_JAR = os.environ.get("LAKEWARD_PEER_ICEBERG_JAR")
+
+collect_ignore_glob = [] if _JAR else ["test_*.py"]  # not part of `make test`
+
+
+@pytest.fixture(scope="session")
+def spark(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One session: the server's tables are `fluss.db.table`, Iceberg's own are `ice.db.table`."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        session = lw.spark.session(
+            server.bootstrap,
+            master="local[2]",
+            app_name="lakeward-peer",
+            **{
+                "spark.jars": _JAR,
+                "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+                "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+                "spark.sql.catalog.ice.type": "hadoop",
+                "spark.sql.catalog.ice.warehouse": str(tmp_path_factory.mktemp("warehouse")),
+                "spark.ui.enabled": "false",
+                "spark.driver.memory": "1g",
+                "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+                "spark.sql.session.timeZone": "UTC",
+            },
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
