@@ -11,6 +11,7 @@ import psutil
 _DOCS = Path(__file__).parent.parent / "docs"
 PAGE = _DOCS / "benchmarks.md"
 SPARK_PAGE = _DOCS / "benchmarks-spark.md"
+TIERING_PAGE = _DOCS / "benchmarks-tiering.md"
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,20 @@
 """Tables in an open lake: what tiering writes and any engine reads.
 
-port               what every format offers: catalog, table, writer, snapshot
-formats            formats by name; third parties plug in by entry point `lakeward.lake_formats`
-offsets_document   how far each bucket's log is in the lake, as Apache Fluss writes it
-round_properties   what a snapshot's own properties say of the round that made it
-system_columns     __bucket, __offset, __timestamp
-iceberg            the only folder that imports pyiceberg
-paimon             Paimon's files, written by ourselves
+The port
+    port               what every format offers: catalog, table, writer, snapshot
+    formats            formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
+    conflict           the error of a round that came too late
+
+What a snapshot tells
+    round_properties   what a snapshot's own properties say of the round that made it
+    offsets_document   how far each bucket's log is in the lake, as Apache Fluss writes it
+
+Rows on their way
+    system_columns     __bucket, __offset, __timestamp
+    last_changes       many changes → the last one of each key
+    parquet_dictionaries   columns that are worth a dictionary
+
+The formats
+    iceberg            the only folder that imports pyiceberg
+    paimon             Paimon's files, written by ourselves
 """

@@ -22,6 +22,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from lakeward.lake.iceberg.layout import partition_of
 from lakeward.lake.iceberg.types import FileRows
+from lakeward.lake.parquet_dictionaries import dictionary_columns
 from lakeward.lake.port import LakePlace, Written
 
 _ROW_GROUP_ROWS = 1 << 20
@@ -91,7 +92,10 @@ class DataFileWriter:
         properties = self._metadata.properties
         self._target_bytes = int(properties.get(*_TARGET_BYTES))
         level = properties.get(_LEVEL)
-        self._codec: dict[str, Any] = {"compression": properties.get(*_CODEC)}
+        self._codec: dict[str, Any] = {
+            "compression": properties.get(*_CODEC),
+            "use_dictionary": dictionary_columns(self._file_rows.schema) or False,
+        }
         if level is not None:
             self._codec["compression_level"] = int(level)
         self._waiting: list[pa.RecordBatch] = []

@@ -1,4 +1,4 @@
-"""Apache Paimon, written by ourselves: Parquet files by pyarrow, Avro manifests, snapshots in JSON (decision 0014).
+"""Apache Paimon, written by ourselves: Parquet files by pyarrow, Avro manifests, snapshots in JSON (decision 0016).
 
 format             PaimonFormat: the door
 catalog            our table → a Paimon table in a directory of the warehouse; new columns

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.schema_file import PaimonSchema
-from lakeward.lake.paimon.types import SYSTEM_TYPES, dictionary_columns, file_field, needs_int96
+from lakeward.lake.paimon.types import SYSTEM_TYPES, file_field, needs_int96
+from lakeward.lake.parquet_dictionaries import dictionary_columns
 from lakeward.model.data_types import BIGINT, TINYINT, DataType
 from lakeward.model.table import TableInfo
 from lakeward.options.kinds import SIZE

@@ -87,14 +87,6 @@ def file_field(number: int, name: str, type_: DataType) -> pa.Field:
     return pa.field(name, file_type(type_), nullable=type_.nullable, metadata={_ID: str(number).encode()})
 
 
-def dictionary_columns(schema: pa.Schema) -> list[str]:
-    """Columns, by their path in Parquet, whose values repeat often enough to be numbered: texts and small numbers.
-
-    For 64-bit numbers, moments and fractions the attempt costs half of the writing, and most of them end up plain.
-    """
-    return [path for field in schema for path in _repeating(field.name, field.type)]
-
-
 def needs_int96(types: Sequence[DataType]) -> bool:
     """Whether moments are so fine that Paimon keeps them in Parquet's oldest form."""
     return any(_is_fine(type_) for type_ in types)
@@ -111,18 +103,6 @@ def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         column = rows.column(place)
         arrays.append(column if column.type.equals(field.type) else _cast(field, column))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _repeating(path: str, type_: pa.DataType) -> list[str]:
-    if pa.types.is_list(type_):
-        return _repeating(f"{path}.list.element", type_.value_type)
-    if pa.types.is_map(type_):
-        parts = (("key", type_.key_type), ("value", type_.item_type))
-        return [p for name, part in parts for p in _repeating(f"{path}.key_value.{name}", part)]
-    if pa.types.is_struct(type_):
-        return [p for field in type_ for p in _repeating(f"{path}.{field.name}", field.type)]
-    is_wide = pa.types.is_int64(type_) or pa.types.is_timestamp(type_) or pa.types.is_floating(type_)
-    return [] if is_wide else [path]
 
 
 def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
