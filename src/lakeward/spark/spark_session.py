@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,8 @@ def _cores(master: str) -> int:
 def _started(master: str, app_name: str, wanted: Mapping[str, str], given: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
+    # Said at every use of Arrow and pandas 3, about parts of PySpark's pandas API that are not ours to use or mend.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
