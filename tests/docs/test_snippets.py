@@ -13,7 +13,7 @@ import pytest
 from server_process import ServerProcess
 
 _ROOT = Path(__file__).parents[2]
-_PAGES = ["README.md", "docs/guides/first-table.md", "docs/guides/primary-keys.md"]
+_PAGES = ["README.md", "docs/guides/first-table.md", "docs/guides/primary-keys.md", "docs/guides/tiering-to-iceberg.md"]
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -43,5 +43,5 @@ def _run(language: str, text: str, server: str, directory: Path) -> subprocess.C
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,  # Spark takes its time to start
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -398,6 +399,19 @@ def test_two_services_at_once(lake: Warehouse, log: lakeward.Table, users: lakew
         one.join()
     assert lake.assert_same_log(log) == 500
     assert lake.assert_same_state(users) == 300
+
+
+def test_the_first_tables_of_a_database_are_created_side_by_side(lake: Warehouse, database: str) -> None:
+    """By two services and two slots each, in a catalog that knows neither database nor table."""
+    tables = [
+        lake.conn.create_table(f"{database}.t{i}", "id BIGINT, name STRING", buckets=1, properties=TIERED)
+        for i in range(4)
+    ]
+    for table in tables:
+        table.append(rows(0, 5))
+    with ThreadPoolExecutor(4) as threads:
+        reports = list(threads.map(lake.round, tables))
+    assert [report.rows for report in reports] == [5] * 4
 
 
 def test_a_failing_table_does_not_stop_the_others(lake: Warehouse, log: lakeward.Table, database: str) -> None:

@@ -138,7 +138,7 @@ class DemoLake:
 
     def _explain(self) -> None:
         folder = self._warehouse / str(self._table.path).replace(".", "/")
-        catalog = f"load_catalog('lake', type='sql', uri='sqlite:///{self._warehouse}/catalog.db')"
+        catalog = f"load_catalog('lakeward', type='sql', uri='sqlite:///{self._warehouse}/catalog.db')"
         said(
             f"{count(self._rows, 'order')} of this run are in an Iceberg table; whatever knows Iceberg reads it:\n"
             f"  duckdb   SET unsafe_enable_version_guessing=true; FROM iceberg_scan('{folder}');\n"

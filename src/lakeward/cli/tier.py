@@ -14,6 +14,14 @@ from lakeward.cli.parameters import TableName, key_values
 from lakeward.cli.session import Session, bootstrap_option, on_server
 
 
+def _print_script(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from lakeward.cli.submit import TIER_SCRIPT
+
+        click.echo(str(TIER_SCRIPT))
+        context.exit()
+
+
 @click.group(cls=Verbs, invoke_without_command=True)
 @bootstrap_option
 @click.option("--warehouse", metavar="DIR", help="Where lake tables are, if the cluster does not say it.")
@@ -26,19 +34,23 @@ from lakeward.cli.session import Session, bootstrap_option, on_server
 @click.option("--client", multiple=True, metavar="KEY=VALUE", callback=key_values, help="An option of the client.")
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics for Prometheus on this port.")
 @click.option("--state-dir", type=click.Path(file_okay=False, path_type=Path), help="Where rounds under way are noted.")
+@click.option(
+    "--submit-script", is_flag=True, is_eager=True, expose_value=False, callback=_print_script, help="See above."
+)
 @click.pass_context
 def tier(context: click.Context, /, **given: Any) -> None:
     """Keep moving what the log has and the lake lacks, until it is stopped.
 
     Every table with 'table.datalake.enabled' is copied into the lake as often as its 'table.datalake.freshness' says.
-    Ctrl-C and SIGTERM let rounds under way finish. Several services may run at once, on any machine.
+    Ctrl-C and SIGTERM let rounds under way finish. Several services may run at once, on any machine. `--submit-script`
+    prints the path of the script that spark-submit takes.
 
     \b
     Examples:
       lakeward tier --bootstrap localhost:9123 --warehouse ./lake
       lakeward tier --warehouse ./lake --engine local
       lakeward tier --master spark://host:7077 --lake type=rest --lake uri=http://catalog:8181
-      lakeward tier status
+      spark-submit --master yarn $(lakeward tier --submit-script) --lake type=glue
     """
     if context.invoked_subcommand is None:
         from lakeward.cli.tier_run import run_service

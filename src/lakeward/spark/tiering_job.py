@@ -38,3 +38,10 @@ def tiering_service(
 def opened(settings: TieringSettings) -> Connection:
     """The driver's own connection."""
     return connect(settings.bootstrap, **client_options(settings.client))
+
+
+def submitted_master() -> str:
+    """The master that `spark-submit` was told."""
+    from pyspark import SparkConf
+
+    return SparkConf().get("spark.master", "local[*]")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from urllib.parse import urlparse
 
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
 from lakeward.errors import ErrorCode
@@ -31,6 +34,7 @@ class IcebergCatalog:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._catalog = _opened(properties)
+        self._creating = Lock()
 
     def ensure(self, info: TableInfo) -> IcebergTable:
         """The lake's table for one of ours: created if missing, new columns added."""
@@ -51,18 +55,27 @@ class IcebergCatalog:
 
     def _created(self, info: TableInfo) -> Table:
         schema = iceberg_schema(info.schema)
-        with suppress(NamespaceAlreadyExistsError):
-            self._catalog.create_namespace(info.path.database)
+        name = (info.path.database, info.path.table)
+        with self._creating:
+            self._ensure_namespace(info.path.database)
+            try:
+                return self._catalog.create_table(
+                    name,
+                    schema,
+                    partition_spec=partition_spec(info, schema),
+                    sort_order=sort_order(schema),
+                    properties=_table_properties(info),
+                )
+            except TableAlreadyExistsError:
+                return self._catalog.load_table(name)
+
+    def _ensure_namespace(self, name: str) -> None:
         try:
-            return self._catalog.create_table(
-                (info.path.database, info.path.table),
-                schema,
-                partition_spec=partition_spec(info, schema),
-                sort_order=sort_order(schema),
-                properties=_table_properties(info),
-            )
-        except TableAlreadyExistsError:
-            return self._catalog.load_table((info.path.database, info.path.table))
+            self._catalog.create_namespace_if_not_exists(name)
+        except Exception:
+            # Another service may have been faster, which not every catalog says in the same way.
+            if not self._catalog.namespace_exists(name):
+                raise
 
 
 def _table_properties(info: TableInfo) -> dict[str, str]:
@@ -97,7 +110,20 @@ def _opened(properties: Mapping[str, str]) -> Catalog:
         directory = _directory(warehouse)
         directory.mkdir(parents=True, exist_ok=True)
         settings |= {"type": "sql", "uri": f"sqlite:///{directory / 'catalog.db'}", "warehouse": directory.as_uri()}
+        with _opening(directory):
+            return load_catalog(settings.pop("name", _NAME), **settings)
     return load_catalog(settings.pop("name", _NAME), **settings)
+
+
+@contextmanager
+def _opening(directory: Path) -> Iterator[None]:
+    """One at a time, of all processes: whoever comes first creates the tables of the catalog."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _directory(warehouse: str) -> Path:
