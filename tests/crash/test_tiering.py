@@ -19,7 +19,7 @@ import lakeward
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.port import LakeSnapshot
 
-ROUNDS = int(os.environ.get("CRASH_ROUNDS", "8"))
+ROUNDS = int(os.environ.get("TIERING_CRASH_ROUNDS", "8"))
 STEPS = (
     "before files",
     "in a file",

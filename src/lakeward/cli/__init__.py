@@ -9,6 +9,7 @@ serve, demo, bench    run a server, show it, measure it
 databases, tables, partitions, cluster
 append, tail, head, offsets
 upsert, delete, lookup, changelog, dump
+tier, lake            the tiering service, what people say to it, and looking after lake tables
 groups, completion
 
 listing, text_table   listings and records, as tables or one JSON document
@@ -19,7 +20,10 @@ sent_files            files on their way into a table
 append_progress       the bar of a long append
 key_texts             keys as people write them
 files/                CSV, JSON lines, Parquet and Arrow → batches that fit a table
-child_server, demo_orders, bench_work
+tier_run, tier_lines, tier_status
+                      the service in a terminal: signals, a line a round, how each table does
+submit/               the tiering service for spark-submit
+child_server, demo_orders, demo_lake, bench_work
 reference             docs/reference/cli.md, printed from all of this
 
 Modules load click and little else; Arrow, rich and the client are imported where they are used, so that `--help` and

@@ -49,6 +49,8 @@ def run_service(
     properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
     settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
     clock = SystemClock()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)  # Spark takes its time to start, and nothing is under way before
     with ExitStack() as stack:
         conn = stack.enter_context(lakeward.connect(session.server, **client_options(client)))
         watchers: list[Watcher] = [StatusTable(conn, clock)]
@@ -89,6 +91,11 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
         yield SparkRunner(spark)
     finally:
         spark.stop()
+
+
+def _leave(_number: int, _frame: object) -> None:
+    said("Stopped before it began.")
+    raise SystemExit(0)
 
 
 def _stop_on_signals(service: TieringService) -> None:

@@ -4,6 +4,14 @@ format             IcebergFormat: the door
 catalog            our table → an Iceberg table: schema, partition spec, sort order, properties; new columns
 types              column types → Iceberg types, Arrow rows → the rows of a data file
 layout             how a table is partitioned, and the partition of a place
+places             … and the other way round: the place that a partition stands for
 data_writer        rows → Parquet files, rolled by size
+merge_writer       changes by key → data files and position deletes (row_positions finds the old rows)
 table              IcebergTable: snapshots read, rounds committed
+round_snapshot     the snapshot of a round; the newest one is tagged and always found
+file_changes       … and of anything else that adds and removes files: the producer that pyiceberg lacks
+live_files         the files of a snapshot, place by place
+tidiness           which places of a primary key table a round writes anew
+compaction         small files of a log table → fewer, in the background
+expiry             old snapshots go with their files; files that nobody knows are found
 """
