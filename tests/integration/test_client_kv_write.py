@@ -216,7 +216,12 @@ async def test_a_lookup_can_insert_into_partitions(conn: lakeward.AsyncConnectio
     [
         ("paimon", "a INT, b STRING, v INT", {"a": 7, "b": "longer than seven bytes"}),
         ("iceberg", "b STRING, v INT", {"b": "ü"}),
-        ("iceberg", "a TIMESTAMP(6), v INT", {"a": dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)}),
+        pytest.param(  # before 1970, where Apache Fluss 0.9.1 fails
+            "iceberg",
+            "a TIMESTAMP(6), v INT",
+            {"a": dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)},
+            marks=pytest.mark.usefixtures("lakeward"),
+        ),
         ("lance", "a INT, b STRING, v INT", {"a": -1, "b": ""}),
     ],
 )

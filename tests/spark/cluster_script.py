@@ -14,6 +14,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from lakeward.spark.jar import jar_path
+from lakeward.spark.no_streams import has_streams
+
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -42,6 +45,8 @@ def main(master: str, bootstrap: str, database: str, directory: str) -> None:
     builder = SparkSession.builder.master(master).appName("lakeward-cluster")
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
+    if not has_streams():  # Spark 4.1 streams only with the jar
+        builder = builder.config("spark.jars", jar_path())
     spark = builder.getOrCreate()
     at = {"bootstrap.servers": bootstrap}
     rows = spark.read.format("fluss").options(**at).load(f"{database}.source")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import plain_source
 import pytest
-from plain_source import NAME
+from plain_source import HAS_STREAMS, NAME
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -16,7 +16,11 @@ from server_process import ServerProcess
 import lakeward as lw
 from lakeward.client.groups import ConsumerGroups
 
-pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning"), pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not HAS_STREAMS, reason="this Spark streams only with the jar"),
+]
 
 
 @pytest.fixture(scope="module")

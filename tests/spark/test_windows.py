@@ -8,7 +8,7 @@ from typing import Any
 
 import plain_source
 import pytest
-from plain_source import NAME
+from plain_source import STREAMS_NAME
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from server_process import ServerProcess
@@ -34,7 +34,7 @@ def orders(server: ServerProcess, database: str) -> Iterator[lw.Table]:
 @pytest.fixture
 def stream(spark: SparkSession, server: ServerProcess, orders: lw.Table) -> DataFrame:
     """The orders as they come."""
-    return spark.readStream.format(NAME).option("bootstrap.servers", server.bootstrap).load(str(orders.path))
+    return spark.readStream.format(STREAMS_NAME).option("bootstrap.servers", server.bootstrap).load(str(orders.path))
 
 
 def _order(minute: int, item_id: int, amount: int) -> dict[str, Any]:

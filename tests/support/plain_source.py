@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from pyspark import cloudpickle
 
+from lakeward.spark.no_streams import has_streams
 from lakeward.spark.source import FlussDataSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NAME = "fluss_py"
+HAS_STREAMS = has_streams()  # Spark 4.1 streams only with the jar
+STREAMS_NAME = NAME if HAS_STREAMS else "fluss"
 
 
 class PlainFluss(FlussDataSource):

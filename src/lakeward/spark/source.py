@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from lakeward.options.spark import BOOTSTRAP_SERVERS, TABLE, connector_options, shown
@@ -19,7 +19,6 @@ from lakeward.spark.one_sentence import one_sentence
 
 if TYPE_CHECKING:
     from lakeward.spark.readers import FlussReader
-    from lakeward.spark.stream_readers import FlussStreamReader
     from lakeward.spark.writers import FlussStreamWriter, FlussWriter
 
 _OPTIONS_KEY = "fluss.options"
@@ -51,8 +50,12 @@ class FlussDataSource(DataSource):
         with one_sentence():
             return reader_of(self._options_of(schema), schema)
 
-    def streamReader(self, schema: StructType) -> FlussStreamReader:  # noqa: N802 - Spark's name
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads the table as it grows."""
+        from lakeward.spark.no_streams import NoStreamReader, has_streams
+
+        if not has_streams():
+            return NoStreamReader()
         from lakeward.spark.stream_readers import FlussStreamReader
 
         with one_sentence():
