@@ -6,6 +6,7 @@ A table that fails is reported and waits longer each time before it is tried aga
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,6 +27,8 @@ _POLL_S = 0.5
 _HEARTBEAT_S = 20
 _BACKOFF_S_MIN, _BACKOFF_S_MAX = 1.0, 300.0
 _UNREACHABLE_PAUSE_S = 2.0
+_ERROR_LINE = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt): ")
+_LINE_MAX = 500
 
 
 @dataclass(slots=True)
@@ -180,4 +183,12 @@ def _explained(wrong: BaseException) -> LakewardError:
     if isinstance(wrong, LakewardError):
         return wrong
     logger.error("A tiering round failed in an unexpected way.", exc_info=wrong)
-    return ErrorCode.UNKNOWN_SERVER_ERROR.error(f"{type(wrong).__name__}: {wrong}")
+    return ErrorCode.UNKNOWN_SERVER_ERROR.error(f"{type(wrong).__name__}: {_one_line(str(wrong))}")
+
+
+def _one_line(text: str) -> str:
+    """The line that says it: engines hand over whole traces, in which it is the last that names an error."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if _ERROR_LINE.match(line)]
+    found = named[-1] if named and len(lines) > 1 else lines[0] if lines else "it says no more"
+    return found[:_LINE_MAX]

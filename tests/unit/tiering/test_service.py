@@ -197,6 +197,16 @@ def test_a_bug_in_a_round_fails_its_table_only(world: World) -> None:
     assert ("failed", 1, "ZeroDivisionError: oops", 1.0) in world.watcher.heard
 
 
+def test_a_trace_is_told_by_the_line_that_says_it(world: World) -> None:
+    """Spark hands over what Python printed on an executor, and Java's own trace after it."""
+    trace = (
+        "An error occurred.\nTraceback (most recent call last):\n  File x\nOSError: disk full\n\n\tat java.lang.Thread"
+    )
+    world.rounds.outcomes[1] = RuntimeError(trace)
+    world.steps(until=lambda: world.coordinator.all("failed"))
+    assert world.watcher.heard[-1] == ("failed", 1, "RuntimeError: OSError: disk full", 1.0)
+
+
 def test_a_round_that_was_overtaken_is_looked_at_again_at_once(world: World) -> None:
     """Somebody else committed first: finished, and due again."""
     world.rounds.outcomes[1] = LakeConflictError("another was first")
