@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from lakeward.cli.listing import said
 from lakeward.cli.session import Session
@@ -56,7 +56,10 @@ def run_service(
         watchers: list[Watcher] = [StatusTable(conn, clock)]
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
-        runner = stack.enter_context(_runner(settings, engine, conn))
+        try:
+            runner = stack.enter_context(_runner(settings, engine, conn))
+        except KeyboardInterrupt:  # what PySpark makes of a signal while it starts
+            _leave()
         service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
         _stop_on_signals(service)
         where = warehouse or "the cluster's lake"
@@ -93,7 +96,7 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
         spark.stop()
 
 
-def _leave(_number: int, _frame: object) -> None:
+def _leave(*_: object) -> NoReturn:
     said("Stopped before it began.")
     raise SystemExit(0)
 
