@@ -44,6 +44,7 @@ class MetadataCache:
         self._tablets: dict[int, Address] = {}
         self._leaders: dict[TableBucket, int] = {}
         self._partition_ids: dict[tuple[int, str], int] = {}
+        self._dropped_partitions: set[int] = set()
         self.coordinator: Address | None = None
         self.servers: list[ServerInfo] = []
 
@@ -58,6 +59,28 @@ class MetadataCache:
     def partition_id(self, table_id: int, name: str) -> int | None:
         """The id of a partition, as far as is known."""
         return self._partition_ids.get((table_id, name))
+
+    def partition_dropped(self, table_id: int, name: str) -> None:
+        """A partition is gone; its id is not believed again, since servers may go on naming it for a moment."""
+        known = self._partition_ids.pop((table_id, name), None)
+        if known is not None:
+            self._dropped_partitions.add(known)
+
+    async def partition_known(
+        self, path: TablePath, table_id: int, name: str, wait_ms: float = _LEADER_WAIT_MS
+    ) -> None:
+        """Wait until the servers know a partition that was just created."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + wait_ms / 1000
+        while True:
+            await self.refresh(path, [name])
+            if self.partition_id(table_id, name) is not None:
+                return
+            if clock() > deadline:
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(
+                    f"{path}: partition {name} was created anew, and for {wait_ms:g} ms no server has heard of it."
+                )
+            await asyncio.sleep(_POLL_MS / 1000)
 
     def any_tablet(self) -> Address | None:
         """Some tablet server, preferably one that is connected already."""
@@ -126,6 +149,8 @@ class MetadataCache:
         for table in answer.table_metadata:
             self._learn_leaders(table.table_id, None, table.bucket_metadata)
         for partition in answer.partition_metadata:
+            if partition.partition_id in self._dropped_partitions:
+                continue
             self._partition_ids[partition.table_id, partition.partition_name] = partition.partition_id
             self._learn_leaders(partition.table_id, partition.partition_id, partition.bucket_metadata)
 

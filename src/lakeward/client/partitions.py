@@ -52,11 +52,14 @@ class Partitions:
     async def drop(self, spec: Mapping[str, Any], *, missing_ok: bool) -> None:
         """Drop a partition and its data."""
         self._must_be_partitioned()
-        self._ensured.discard(self.name_of(spec))
+        name = self.name_of(spec)
+        self._ensured.discard(name)
+        await self.find(name)  # its id, so that rows written from now on cannot go to it
         ask = DropPartitionRequest(
             table_path=pb_path(self._info.path), partition_spec=_pb_spec(spec), ignore_if_not_exists=missing_ok
         )
         await self._cluster.ask(Api.DROP_PARTITION, ask)
+        self._cluster.metadata.partition_dropped(self._info.table_id, name)
 
     def name_of(self, spec: Mapping[str, Any]) -> str:
         """The name of a partition: its values in the order of the partition columns."""
@@ -84,16 +87,18 @@ class Partitions:
 
     async def ensure(self, name: str | None) -> None:
         """Make sure that a partition exists and its id is known; a missing one is created unless that is off."""
-        if name is None or name in self._ensured:
+        metadata, path, table_id = self._cluster.metadata, self._info.path, self._info.table_id
+        if name is None or (name in self._ensured and metadata.partition_id(table_id, name) is not None):
             return
-        metadata, path = self._cluster.metadata, self._info.path
         try:
             await metadata.refresh(path, [name])
+            if metadata.partition_id(table_id, name) is None:
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{path} has no partition {name} any more.")
         except NotFoundError:
             if not self._cluster.settings.create_partitions:
                 raise
             await self.create(spec_of_name(self._info.descriptor.partition_keys, name), exist_ok=True)
-            await metadata.refresh(path, [name])
+            await metadata.partition_known(path, table_id, name)
         self._ensured.add(name)
 
     def _must_be_partitioned(self) -> None:

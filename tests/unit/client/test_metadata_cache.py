@@ -140,3 +140,31 @@ async def test_a_refusal_is_not_passed_over() -> None:
     with pytest.raises(LakewardError, match="no table"):
         await cache.refresh(PATH)
     assert len(pool.asked) == 1
+
+
+def named(partition_id: int) -> MetadataResponse:
+    """What a server says of partition `a`."""
+    partition = PbPartitionMetadata(table_id=7, partition_name="a", partition_id=partition_id)
+    return MetadataResponse(**SERVERS, partition_metadata=(partition,))
+
+
+async def test_a_dropped_partition_is_not_believed_again() -> None:
+    """Servers name it for a moment longer; rows that went there would be lost. Its successor has another id."""
+    pool = Pool(named(1), named(1), named(1), named(2))
+    cache = MetadataCache(pool, [Address("one", 2)], 1000)  # type: ignore[arg-type]
+    await cache.refresh(PATH, ["a"])
+    assert cache.partition_id(7, "a") == 1
+    cache.partition_dropped(7, "a")
+    await cache.refresh(PATH, ["a"])
+    assert cache.partition_id(7, "a") is None
+    await cache.partition_known(PATH, 7, "a")
+    assert cache.partition_id(7, "a") == 2
+
+
+async def test_a_new_partition_that_nobody_hears_of_is_told() -> None:
+    """The wait ends, with a sentence."""
+    cache = MetadataCache(Pool(named(1)), [Address("one", 2)], 1000)  # type: ignore[arg-type]
+    await cache.refresh(PATH, ["a"])
+    cache.partition_dropped(7, "a")
+    with pytest.raises(LakewardError, match="partition a was created anew"):
+        await cache.partition_known(PATH, 7, "a", wait_ms=0)
