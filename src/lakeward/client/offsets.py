@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from lakeward.client.cluster import Cluster
 from lakeward.client.partitions import Partitions
+from lakeward.client.patience import ask_leader
 from lakeward.client.results import BucketId, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -158,17 +159,19 @@ class TableOffsets:
         return sum(last[p] - first[p] for p in places)
 
     async def _row_count(self, place: Place) -> int:
-        channel = await self._leader(place)
         one = PbTableStatsReqForBucket(partition_id=place.bucket.partition_id, bucket_id=place.bucket.bucket)
-        answer: GetTableStatsResponse = await channel.request(
-            Api.GET_TABLE_STATS, GetTableStatsRequest(table_id=self._info.table_id, buckets_req=(one,))
-        )
-        (reply,) = answer.buckets_resp
-        if reply.error_code:
-            raise ErrorCode.of_wire(reply.error_code).error(
-                f"Row count of {self._info.path}, bucket {place.id}: {reply.error_message}"
-            )
-        return reply.row_count or 0
+        ask = GetTableStatsRequest(table_id=self._info.table_id, buckets_req=(one,))
+
+        async def count(channel: Channel) -> int:
+            answer: GetTableStatsResponse = await channel.request(Api.GET_TABLE_STATS, ask)
+            (reply,) = answer.buckets_resp
+            if reply.error_code:
+                raise ErrorCode.of_wire(reply.error_code).error(
+                    f"Row count of {self._info.path}, bucket {place.id}: {reply.error_message}"
+                )
+            return reply.row_count or 0
+
+        return await ask_leader(self._cluster, self._info.path, place.bucket, place.id.partition, count)
 
 
 def _question(at: Any) -> tuple[int, int | None]:

@@ -16,6 +16,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import ListOffsetsRequest, ListOffsetsResponse, PbListOffsetsRespForBucket
 from lakeward.protocol.messages.partition import ListPartitionInfosResponse, PbPartitionInfo, PbPartitionSpec
 from lakeward.protocol.messages.shared import PbKeyValue
+from lakeward.protocol.messages.table import GetTableStatsRequest, GetTableStatsResponse, PbTableStatsRespForBucket
 
 
 class Server(FakeCluster):
@@ -127,3 +128,34 @@ async def test_a_bucket_that_is_not_there_is_an_error() -> None:
 def test_times_are_whole_milliseconds() -> None:
     """The protocol knows nothing finer."""
     assert epoch_ms(dt.datetime(1970, 1, 1, 0, 0, 1, 234_567, tzinfo=dt.UTC)) == 1234
+
+
+class Counting(FakeCluster):
+    """Each bucket holds five rows; the first questions fail."""
+
+    def __init__(self, *codes: ErrorCode) -> None:
+        super().__init__()
+        self.workers.shutdown()
+        self.codes = list(codes)
+
+    def supports(self, api: Api) -> bool:
+        """It counts rows."""
+        return api is Api.GET_TABLE_STATS
+
+    async def leader(self, *_: Any) -> Any:
+        """This server leads everything."""
+        return self
+
+    async def request(self, api: Api, message: GetTableStatsRequest) -> GetTableStatsResponse:
+        """Five, or an error while there are any."""
+        code = self.codes.pop(0).value if self.codes else None
+        one = PbTableStatsRespForBucket(bucket_id=message.buckets_req[0].bucket_id, error_code=code, row_count=5)
+        return GetTableStatsResponse(buckets_resp=(one,))
+
+
+async def test_rows_are_counted_by_a_leader_that_has_just_been_elected() -> None:
+    """A server that does not know yet that it leads is asked again."""
+    server = Counting(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    info = table_info()
+    counted = await TableOffsets(server, info, Partitions(server, info)).count()  # type: ignore[arg-type]
+    assert counted == 5 * info.bucket_count
