@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,8 @@ _ON_APACHE = [
 ]
 _OLDER_SPARK = ["tests/spark", "tests/peer"]
 _STANDS_STILL = "Failed to move table buckets"
+_CREATED = re.compile(r"Registered table assignment .* for table id (\d+)")
+_LED = re.compile(r"registered leadAndIsr for tableId: (\d+), partitionId: null")
 _FINE = (0, 5)  # all passed; nothing was left to run
 _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
@@ -61,30 +64,38 @@ def _against_apache_fluss() -> list[str]:
 class _Coordinator:
     """Starts Apache Fluss's coordinator again where that mends it.
 
-    The coordinator of 0.9.1 now and then never hears of a new table (its issue 2710), and stands still for good when
-    such a table gets a partition. Started again, it knows all tables.
+    The coordinator of 0.9.1 now and then never hears of a new table (its issue 2710): the table gets no leaders. If it
+    gets a partition, the coordinator stands still for good. Started again, it knows all tables.
     """
 
     def __init__(self, cluster: Target) -> None:
         self._cluster = cluster
         self._log = cluster.directory / "log" / "coordinator"
         self._failures = 0
+        self._without_leader: set[str] = set()
+        self._mended: set[str] = set()
 
     def watch(self) -> None:
-        """Mend it if it stands still; a client that waits for a leader will get it."""
-        if self._log.read_text(errors="replace").count(_STANDS_STILL) > self._failures:
-            self.mend("stands still")
+        """Mend it if it needs it; a client that waits for a leader will get it."""
+        log = self._log.read_text(errors="replace")
+        before, self._without_leader = self._without_leader, set(_CREATED.findall(log)) - set(_LED.findall(log))
+        if log.count(_STANDS_STILL) > self._failures:
+            self.mend("its coordinator stands still")
+        elif lost := (before & self._without_leader) - self._mended:
+            self._mended |= lost
+            self.mend(f"its coordinator never heard of table {', '.join(lost)}")
 
     def mend(self, why: str) -> None:
         """Start it again."""
-        print(f"[Apache Fluss: {why}; its coordinator is started again]", flush=True)
+        print(f"[Apache Fluss: {why}: started again]", flush=True)
         apache_fluss.restart_coordinator(self._cluster)
         self._failures = self._log.read_text(errors="replace").count(_STANDS_STILL)
 
 
 def _on_older_spark() -> list[str]:
     print(f"Spark {_SPARK}: the tests of the Spark connector, and Iceberg's runtime beside it …", flush=True)
-    environ = {"PYTHONPATH": str(_older_spark()), "LAKEWARD_PEER_ICEBERG_JAR": str(apache_fluss.jar(_ICEBERG))}
+    path = os.pathsep.join([str(_older_spark()), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environ = {"PYTHONPATH": path, "LAKEWARD_PEER_ICEBERG_JAR": str(apache_fluss.jar(_ICEBERG))}
     return [test for files in _OLDER_SPARK for test in _stepwise("spark", [files], environ)]
 
 
@@ -124,7 +135,7 @@ def _stepwise(
         once.add(last)
         how = "--stepwise"
         if coordinator is not None:
-            coordinator.mend("may have lost a table")
+            coordinator.mend("its coordinator may have lost a table")
 
 
 def _run(command: list[str], environ: Mapping[str, str], coordinator: _Coordinator | None) -> int:
