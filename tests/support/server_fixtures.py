@@ -71,7 +71,8 @@ def database(server: ServerProcess) -> Iterator[str]:
     name = f"db_{uuid.uuid4().hex[:12]}"
     with WireCluster.of(server.bootstrap) as cluster:
         cluster.coordinator.call(Api.CREATE_DATABASE, CreateDatabaseRequest(database_name=name, ignore_if_exists=False))
-        yield name
+    yield name
+    with WireCluster.of(server.bootstrap) as cluster:  # the coordinator may not be the same any more
         drop = DropDatabaseRequest(database_name=name, ignore_if_not_exists=True, cascade=True)
         cluster.coordinator.call(Api.DROP_DATABASE, drop)
 
