@@ -18,7 +18,7 @@ from lakeward.client.keyed.state import TableState
 from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
 from lakeward.query.filters import And, Compare, In, IsNull, NotNull, Or, StartsWith
-from lakeward.query.plan import plan_read
+from lakeward.query.planner import plan_read
 from lakeward.query.read import read_split, read_splits
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LogSplit, StateSplit

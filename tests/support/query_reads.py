@@ -10,7 +10,8 @@ import pyarrow as pa
 
 import lakeward
 from lakeward.query.admission import ReadLimit
-from lakeward.query.plan import Plan, plan_read
+from lakeward.query.plan import Plan
+from lakeward.query.planner import plan_read
 from lakeward.query.read import read_split, result_schema
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import split_of_json

@@ -1,7 +1,8 @@
 """Tables in an open lake: what tiering writes and any engine reads.
 
 The port
-    port               what every format offers: catalog, table, writer, snapshot
+    port               what every format offers: catalog, table, writer, snapshot, reader
+    catalog_of         the catalog of a table, for readers
     formats            formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
     conflict           the error of a round that came too late
 
@@ -13,6 +14,7 @@ Rows on their way
     system_columns     __bucket, __offset, __timestamp
     last_changes       many changes → the last one of each key
     parquet_dictionaries   columns that are worth a dictionary
+    parquet_rows       and back: the live rows of a file
 
 The formats
     iceberg            the only folder that imports pyiceberg

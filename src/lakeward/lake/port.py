@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -27,6 +27,8 @@ class LakeSnapshot:
     #: What the table holds in all, where the format counts it.
     total_rows: int | None = None
     total_bytes: int | None = None
+    #: The snapshot that a tiering service made, where this one was built upon it by others (a compaction, an append).
+    round_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,72 @@ class Written:
     file_bytes: int
     files: int
     record: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LakeDeletes:
+    """A file that names rows of data files by position: they are no longer there."""
+
+    path: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class LakeFile:
+    """A data file, and the files of deletes that may hold something about it."""
+
+    path: str
+    rows: int
+    bytes: int
+    deletes: tuple[LakeDeletes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is known of a column in a file: no value lies outside; None: not known."""
+
+    low: Any = None
+    high: Any = None
+    nulls: int | None = None
+    values: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFile:
+    """A file of a snapshot, where its rows belong, and the bounds of the columns that were asked about."""
+
+    place: LakePlace
+    file: LakeFile
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+
+class LakeReader(Protocol):
+    """The lake's table as it was when this was opened: its snapshots, their files, the rows of a file."""
+
+    def snapshots(self) -> list[LakeSnapshot]:
+        """Those that say how far each bucket is, newest first; commits of others count as of the round below them."""
+        ...
+
+    def tags(self) -> Mapping[str, int]:
+        """Names that people gave to snapshots."""
+        ...
+
+    def files(self, info: TableInfo, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
+        """The live files of a snapshot, with the bounds of some columns."""
+        ...
+
+    def rows(self, file: LakeFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The live rows of a file in these columns and types; columns that the file lacks are NULL."""
+        ...
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """What a LakeTable offers to readers."""
+
+    def reader(self) -> LakeReader:
+        """The table as it is now."""
+        ...
 
 
 class LakeWriter(Protocol):

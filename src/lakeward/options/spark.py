@@ -18,6 +18,7 @@ from lakeward.options.kinds import DURATION, INT64_MAX, LIST, SIZE, TEXT, Kind, 
 from lakeward.options.option import OptionTable, Scope
 
 CLIENT_PREFIX = "client."
+LAKE_PREFIX = "lake."
 _SECRET_PREFIX = "client.security."  # noqa: S105 - the name of a family of options
 _SECRET_WORDS = ("password", "secret", "token", "credential", "jaas", "access-key", "access.key", "accesskey")
 #: Spark repeats the options of CREATE TABLE under these names.
@@ -63,7 +64,11 @@ _alias = SPARK_OPTIONS.alias
 
 # Which table
 BOOTSTRAP_SERVERS = _row("bootstrap.servers", LIST, _BOOTSTRAP_SERVERS.default, _BOOTSTRAP_SERVERS.doc)
-TABLE = _optional("table", TEXT, "The table, `db.table`; with `$changelog` or `$binlog` after it, its changes.")
+TABLE = _optional(
+    "table",
+    TEXT,
+    "The table, `db.table`; with `$changelog` or `$binlog` after it, its changes, with `$lake` what its lake has.",
+)
 
 # Reading
 STARTUP_MODE = _row(
@@ -87,6 +92,21 @@ SCAN_DELETES = _row(
     "fail",
     "What a stream of rows does with a delete, which it cannot show: end with an error that says so, or leave it out."
     " `$changelog` shows deletes.",
+)
+SCAN_TIERS = _row(
+    "scan.tiers",
+    choice("all", "log", "lake"),
+    "all",
+    "What a bounded read of a table with a lake sees: lake and log as one table, or only one of the two.",
+)
+SNAPSHOT_ID = _optional(
+    "scan.snapshot-id", integer(low=0, high=INT64_MAX), "Read the table as a snapshot of its lake has it."
+)
+TAG = _optional("scan.tag", TEXT, "Read the table as the snapshot of its lake that has this tag.")
+AS_OF = _optional(
+    "scan.timestamp-millis",
+    TIME,
+    "Read the table as it was at a time: milliseconds since 1970, or 2026-11-01T00:00:00Z (UTC without a zone).",
 )
 MAX_ROWS = _optional("maxRowsPerTrigger", _ROWS, "Rows one micro-batch reads at most, in all buckets together.")
 MAX_BYTES = _optional("maxBytesPerTrigger", SIZE, "Bytes one micro-batch reads at most, about.")
@@ -141,6 +161,9 @@ _alias("startingOffsets", STARTUP_MODE, _offsets_word)
 _alias("maxOffsetsPerTrigger", MAX_ROWS)
 
 SPARK_OPTIONS.open_prefix(CLIENT_PREFIX, "Passed to the client: see options.md. `client.security.*` is never printed.")
+SPARK_OPTIONS.open_prefix(
+    LAKE_PREFIX, "Properties of the lake's catalog, by the names of its library; they win over the table's own."
+)
 
 _BY_LOWER = {name.lower(): name for name in (*SPARK_OPTIONS.rows, *SPARK_OPTIONS.aliases, *CLIENT_OPTIONS.rows)}
 _OWN_LOWER = frozenset(name.lower() for name in SPARK_OWN)
@@ -167,29 +190,39 @@ def client_options(options: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in options.items() if key.startswith(CLIENT_PREFIX)}
 
 
+def lake_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Those of the lake's catalog, `lake.*`, without the prefix."""
+    return {key.removeprefix(LAKE_PREFIX): value for key, value in options.items() if key.startswith(LAKE_PREFIX)}
+
+
 def shown(options: Mapping[str, str]) -> dict[str, str]:
     """Options as plans, logs and messages may print them: whatever is or looks secret is starred out."""
-    return {key: _REDACTED if _is_secret(key) else str(value) for key, value in options.items()}
+    return {key: _REDACTED if is_secret(key) else str(value) for key, value in options.items()}
 
 
-def _is_secret(key: str) -> bool:
+def is_secret(key: str) -> bool:
+    """Whether an option is or looks secret."""
     lower = key.lower()
     return lower.startswith(_SECRET_PREFIX) or any(word in lower for word in _SECRET_WORDS)
 
 
 def _canonical(key: str, value: str) -> tuple[str, str]:
     name = _BY_LOWER.get(key.lower())
+    if name is None and key.lower().startswith(LAKE_PREFIX):
+        return LAKE_PREFIX + key[len(LAKE_PREFIX) :], value
     if name is None:
         raise _unknown(key)
     return SPARK_OPTIONS.canonical(name, value)
 
 
 def _check_value(name: str, text: str) -> None:
+    if name.startswith(LAKE_PREFIX):
+        return
     row = SPARK_OPTIONS.rows.get(name) or CLIENT_OPTIONS.rows[name]
     try:
         row.kind.parse(text)
     except (ValueError, OverflowError) as wrong:
-        reason = "its value cannot be read" if _is_secret(name) else wrong
+        reason = "its value cannot be read" if is_secret(name) else wrong
         raise ErrorCode.INVALID_CONFIG.error(f"The option '{name}' is wrong: {reason}.") from None
 
 
@@ -198,6 +231,9 @@ def _check_together(options: Mapping[str, str]) -> None:
     for needed, option in (("timestamp", STARTUP_TIMESTAMP), ("group", GROUP_ID)):
         if mode == needed and option.key not in options:
             raise ErrorCode.INVALID_CONFIG.error(f"scan.startup.mode={needed} needs the option '{option.key}' too.")
+    travels = [option.key for option in (SNAPSHOT_ID, TAG, AS_OF) if option.key in options]
+    if len(travels) > 1:
+        raise ErrorCode.INVALID_CONFIG.error(f"A table is read as of one point: give {' or '.join(travels)}, not both.")
 
 
 def _unknown(key: str) -> LakewardError:

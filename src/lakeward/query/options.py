@@ -26,6 +26,14 @@ class Deletes(enum.StrEnum):
     IGNORE = "ignore"
 
 
+class Tiers(enum.StrEnum):
+    """Which half of a table with a lake a bounded read sees."""
+
+    ALL = "all"
+    LOG = "log"
+    LAKE = "lake"
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """What the options of a read say."""
@@ -38,6 +46,15 @@ class ReadOptions:
     group: str | None = None
     rows_max: int | None = None
     bytes_max: int | None = None
+    tiers: Tiers = Tiers.ALL
+    snapshot_id: int | None = None
+    tag: str | None = None
+    as_of_ms: int | None = None
+
+    @property
+    def travels(self) -> bool:
+        """Whether the table is read as it was."""
+        return (self.snapshot_id, self.tag, self.as_of_ms) != (None, None, None)
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReadOptions:
@@ -52,4 +69,8 @@ class ReadOptions:
             group=rows.GROUP_ID.read(given),
             rows_max=rows.MAX_ROWS.read(given),
             bytes_max=rows.MAX_BYTES.read(given),
+            tiers=Tiers(rows.SCAN_TIERS.read(given)),
+            snapshot_id=rows.SNAPSHOT_ID.read(given),
+            tag=rows.TAG.read(given),
+            as_of_ms=rows.AS_OF.read(given),
         )

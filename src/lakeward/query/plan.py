@@ -1,4 +1,4 @@
-"""A bounded read, planned: which partitions, which stretches of which buckets, and that in one line."""
+"""Plan: the splits of a read, how they are cut and spread, and what they amount to in one line."""
 
 from __future__ import annotations
 
@@ -7,23 +7,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakeward.client.results import BucketId, PartitionInfo, Timestamp
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.client.results import BucketId, PartitionInfo
 from lakeward.model.table import TableInfo
 from lakeward.query.filters import Filter, columns_of
 from lakeward.query.offset_bounds import OffsetBounds, offset_bounds
-from lakeward.query.options import StartupMode
 from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit, Split, StateSplit
-from lakeward.query.views import View, check_view, view_schema
+from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit, Tier
+from lakeward.query.views import View, view_schema
 
 if TYPE_CHECKING:
-    from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
 #: A task has its price: no bucket is cut into smaller pieces than this unless that is asked for.
 _SPLIT_OFFSETS_MIN = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class LakeShare:
+    """What of a read comes from the lake: a snapshot, files out of all it has, their rows and bytes; splits by tier."""
+
+    format: str
+    snapshot_id: int
+    files: int
+    files_in_all: int
+    rows: int
+    bytes: int
+    tiers: Mapping[Tier, int]
+
+    def __str__(self) -> str:
+        tiers = ", ".join(f"{count:,} {tier}" for tier, count in self.tiers.items())
+        return (
+            f"{self.format} snapshot {self.snapshot_id}: {self.files:,} of {_counted(self.files_in_all, 'file')}, "
+            f"{_counted(self.rows, 'row')}, {_counted(self.bytes, 'byte')} (splits: {tiers or 'none'})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +60,15 @@ class Summary:
     filters: tuple[str, ...]
     limit: int | None
     is_state: bool
+    lake: LakeShare | None = None
 
     def __str__(self) -> str:
         parts = []
         if self.partitions is not None:
             parts.append(f"{self.partitions[0]:,} of {self.partitions[1]:,} partitions")
         parts.append(_counted(self.buckets, "bucket"))
+        if self.lake is not None:
+            parts.append(str(self.lake))
         if self.is_state:
             parts.append("current state")
         if self.log_offsets or not self.is_state:
@@ -87,60 +107,9 @@ class Plan:
         return spread(by_bucket.values(), most)
 
 
-def plan_read(conn: Connection, request: ReadRequest) -> Plan:
-    """Plan a read up to where the table ends now."""
-    table = conn.table(str(request.path))
-    check_view(table.info, request.view)
-    chosen, of_all = chosen_partitions(table, request)
-    names = None if chosen is None else [p.name for p in chosen]
-    is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
-    ranges = _ranges(table, request, names, is_state=is_state)
-    splits: Sequence[Split]
-    if is_state:
-        splits = [
-            StateSplit(id_.partition, id_.bucket, offsets=stop - start)
-            for id_, (start, stop) in ranges.items()
-            if stop > 0
-        ]
-    else:
-        splits = enough(log_splits(ranges, request), request)
-    return Plan(tuple(splits), summary(table.info, request, splits, of_all))
-
-
-def _ranges(
-    table: Table, request: ReadRequest, names: list[str] | None, *, is_state: bool
-) -> dict[BucketId, tuple[int, int]]:
-    """The stretch of each bucket's log that is read; `scan.startup.mode=timestamp` holds for bounded reads too."""
-    starts = table.offsets("earliest", partitions=names)
-    stops = table.offsets("latest", partitions=names)
-    ranges = {id_: (starts[id_], stop) for id_, stop in stops.items()}
-    if is_state:
-        return ranges
-    settings = request.settings
-    times = [settings.start_ms] if settings.mode is StartupMode.TIMESTAMP else []
-    if request.view is not View.ROWS:
-        bounds = offset_bounds(request.filters)
-        ranges = {id_: bounds.clip(*stretch) for id_, stretch in ranges.items()}
-        times.append(bounds.from_ms)
-    since_ms = max((t for t in times if t is not None), default=None)
-    if since_ms is not None:
-        begins = _offsets_since(table, since_ms, names, stops)
-        ranges = {id_: (max(start, begins[id_]), stop) for id_, (start, stop) in ranges.items()}
-    return ranges
-
-
-def _offsets_since(
-    table: Table, time_ms: int, names: list[str] | None, stops: dict[BucketId, int]
-) -> Mapping[BucketId, int]:
-    try:
-        return table.offsets(Timestamp(time_ms), partitions=names)
-    except LakewardError as wrong:
-        if wrong.code is not ErrorCode.INVALID_TIMESTAMP:
-            raise
-        return stops  # a time that is yet to come: no row is as young
-
-
-def summary(info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_all: int = 0) -> Summary:
+def summary(
+    info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_all: int = 0, lake: LakeShare | None = None
+) -> Summary:
     """What some splits amount to; `of_all` is how many partitions there are."""
     read = {s.partition for s in splits}
     return Summary(
@@ -148,12 +117,23 @@ def summary(info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_a
         partitions=(len(read), of_all) if info.descriptor.is_partitioned else None,
         buckets=len({s.id for s in splits}),
         offsets=sum(s.weight for s in splits),
-        log_offsets=sum(s.weight for s in splits if isinstance(s, LogSplit)),
+        log_offsets=sum(_log_offsets(s) for s in splits),
         columns=_columns(info, request),
         filters=tuple(str(f) for f in request.filters if _reaches(f, info, request)),
         limit=request.limit,
         is_state=any(isinstance(s, StateSplit) for s in splits),
+        lake=lake,
     )
+
+
+def _log_offsets(split: Split) -> int:
+    match split:
+        case LogSplit():
+            return split.weight
+        case LakeSplit():
+            return split.log_offsets
+        case StateSplit():
+            return 0
 
 
 def chosen_partitions(table: Table, request: ReadRequest) -> tuple[list[PartitionInfo] | None, int]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
-from lakeward.query.data_loss import removed
+from lakeward.options.table import LAKE_ENABLED
+from lakeward.query.data_loss import DataLossError, removed
+from lakeward.query.lake_rows import LakeRows
 from lakeward.query.pushdown import to_predicate
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit, Split, StateSplit
+from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
 from lakeward.query.view_rows import BinlogRows, ChangelogRows, UpsertRows, counted, state_changes
 from lakeward.query.views import View, check_view, view_schema
 from lakeward.records.arrow_types import arrow_schema
@@ -53,7 +57,13 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
 
 def _one_after_the_other(reading: _Reading, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
     for split in splits:
-        yield from reading.state(split) if isinstance(split, StateSplit) else reading.log(split)
+        match split:
+            case StateSplit():
+                yield from reading.state(split)
+            case LakeSplit():
+                yield from reading.lake(split)
+            case LogSplit():
+                yield from reading.log(split)
 
 
 class _Reading:
@@ -64,6 +74,9 @@ class _Reading:
         self._request = request
         self._schema = table.info.schema
         self._columns = _shown(self._schema, request).names
+        self._lake = LakeRows(table, request, self._columns, self._tail)
+        keyed, properties = table.info.descriptor.has_primary_key, table.info.descriptor.properties
+        self._may_turn_to_lake = request.view is View.ROWS and not keyed and LAKE_ENABLED.read(properties)
 
     def log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         match self._request.view:
@@ -79,6 +92,12 @@ class _Reading:
                 return self._changes(split, self._own_columns(), upserts)
             case _:
                 return self._plain(split)
+
+    def lake(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
+        return self._lake.rows(split)
+
+    def _tail(self, id_: BucketId, start: int, stop: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        return self._fetched(LogSplit(id_.partition, id_.bucket, start, stop), columns, metadata=True, strict=True)
 
     def state(self, split: StateSplit) -> Iterator[pa.RecordBatch]:
         view = self._request.view
@@ -105,8 +124,26 @@ class _Reading:
             for first in range(split.start, split.stop, _COUNTED_ROWS):
                 yield counted(min(_COUNTED_ROWS, split.stop - first))
             return
+        if self._may_turn_to_lake:
+            yield from self._log_or_lake(split)
+            return
         for rows in self._fetched(split, self._own_columns(), metadata=False):
             yield rows if self._columns else counted(rows.num_rows)
+
+    def _log_or_lake(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
+        """What retention removes while it is read has been in the lake before: it is read there, by its offsets."""
+        at, names = split.start, list(self._columns)
+        while at < split.stop:
+            try:
+                for rows in self._fetched(replace(split, start=at), self._own_columns(), metadata=True, strict=True):
+                    at = rows.column("_offset")[-1].as_py() + 1
+                    yield rows.select(names) if names else counted(rows.num_rows)
+                return
+            except DataLossError as lost:
+                if lost.stop is None or lost.stop <= at:
+                    raise
+                yield from self._lake.of_offsets(split.id, at, lost.stop, lost)
+                at = lost.stop
 
     def _changes(
         self,
@@ -121,7 +158,7 @@ class _Reading:
                 yield rows
 
     def _fetched(
-        self, split: LogSplit, columns: tuple[str, ...], *, metadata: bool, lead: int = 0
+        self, split: LogSplit, columns: tuple[str, ...], *, metadata: bool, lead: int = 0, strict: bool = False
     ) -> Iterator[pa.RecordBatch]:
         """The log of a split, from `lead` offsets earlier if they are there; tells what retention has removed."""
         start = max(split.start - lead, 0)
@@ -135,7 +172,7 @@ class _Reading:
                 begin = self._table.offsets("earliest", partitions=_partitions(split))[split.id]
                 if begin <= start:
                     raise
-                if begin > split.start and self._request.settings.fail_on_data_loss:
+                if begin > split.start and (strict or self._request.settings.fail_on_data_loss):
                     raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
             start = begin
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakeward.model.table import TablePath
+from lakeward.options.spark import CLIENT_PREFIX, is_secret
 from lakeward.query import filters as filters_json
 from lakeward.query.filters import Filter
 from lakeward.query.options import ReadOptions
@@ -51,7 +52,7 @@ class ReadRequest:
             "columns": None if self.columns is None else list(self.columns),
             "filters": [filters_json.to_json(f) for f in self.filters],
             "limit": self.limit,
-            "options": {key: value for key, value in self.options.items() if not key.lower().startswith("client.")},
+            "options": {k: v for k, v in self.options.items() if not _stays(k)},
             "parallelism": self.parallelism,
         }
 
@@ -67,3 +68,7 @@ class ReadRequest:
             options=dict(json.get("options") or {}),
             parallelism=int(json.get("parallelism") or _PARALLELISM),
         )
+
+
+def _stays(key: str) -> bool:
+    return key.lower().startswith(CLIENT_PREFIX) or is_secret(key)

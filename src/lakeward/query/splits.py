@@ -1,12 +1,30 @@
-"""Splits: the unit of work of a task. A stretch of a bucket's log, or a bucket's state."""
+"""Splits: the unit of work of a task. A stretch of a bucket's log, a bucket's state, files of the lake, or both halves.
+
+    {"kind": "log", "tier": "LOG_ONLY", "partition": null, "bucket": 0, "start": 10, "stop": 20}
+    {"kind": "lake", "tier": "HYBRID", "partition": "2026-11-01", "bucket": 0, "format": "iceberg", "snapshot_id": 42,
+     "files": [{"path": "…", "rows": 5, "bytes": 900, "deletes": [{"path": "…", "rows": 2}]}],
+     "log_start": 10, "log_stop": 20}
+
+docs/reference/plan.schema.json is the schema of these.
+"""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lakeward.client.results import BucketId
+from lakeward.lake.port import LakeDeletes, LakeFile
+
+
+class Tier(enum.StrEnum):
+    """Where the rows of a split come from."""
+
+    LAKE_ONLY = "LAKE_ONLY"
+    LOG_ONLY = "LOG_ONLY"
+    HYBRID = "HYBRID"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,11 @@ class LogSplit:
         return BucketId(self.partition, self.bucket)
 
     @property
+    def tier(self) -> Tier:
+        """The servers alone."""
+        return Tier.LOG_ONLY
+
+    @property
     def weight(self) -> int:
         """How much work it is, in offsets."""
         return self.stop - self.start
@@ -32,6 +55,7 @@ class LogSplit:
         """The JSON form."""
         return {
             "kind": "log",
+            "tier": str(self.tier),
             "partition": self.partition,
             "bucket": self.bucket,
             "start": self.start,
@@ -59,6 +83,11 @@ class StateSplit:
         return BucketId(self.partition, self.bucket)
 
     @property
+    def tier(self) -> Tier:
+        """The servers alone."""
+        return Tier.LOG_ONLY
+
+    @property
     def weight(self) -> int:
         """How much work it is, in offsets."""
         return self.offsets
@@ -67,6 +96,7 @@ class StateSplit:
         """The JSON form."""
         return {
             "kind": "state",
+            "tier": str(self.tier),
             "partition": self.partition,
             "bucket": self.bucket,
             "as_of": self.as_of,
@@ -75,10 +105,84 @@ class StateSplit:
         }
 
 
-Split = LogSplit | StateSplit
+@dataclass(frozen=True, slots=True)
+class LakeSplit:
+    """Files of a bucket in a snapshot of the lake, and the changes to them: offsets from `log_start` to `log_stop`."""
+
+    partition: str | None
+    bucket: int
+    format: str
+    snapshot_id: int
+    files: tuple[LakeFile, ...]
+    log_start: int = 0
+    log_stop: int = 0
+
+    @property
+    def id(self) -> BucketId:
+        """The bucket."""
+        return BucketId(self.partition, self.bucket)
+
+    @property
+    def tier(self) -> Tier:
+        """The lake alone, or both."""
+        return Tier.HYBRID if self.log_stop > self.log_start else Tier.LAKE_ONLY
+
+    @property
+    def lake_rows(self) -> int:
+        """Rows that come from files, before changes are laid over them."""
+        deleted = {d.path: d.rows for file in self.files for d in file.deletes}
+        return max(sum(file.rows for file in self.files) - sum(deleted.values()), 0)
+
+    @property
+    def lake_bytes(self) -> int:
+        """The size of the files."""
+        return sum(file.bytes for file in self.files)
+
+    @property
+    def log_offsets(self) -> int:
+        """How many changes are laid over the files."""
+        return self.log_stop - self.log_start
+
+    @property
+    def weight(self) -> int:
+        """How much work it is, in rows and offsets."""
+        return self.lake_rows + self.log_offsets
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "kind": "lake",
+            "tier": str(self.tier),
+            "partition": self.partition,
+            "bucket": self.bucket,
+            "format": self.format,
+            "snapshot_id": self.snapshot_id,
+            "files": [_file_json(file) for file in self.files],
+            "log_start": self.log_start,
+            "log_stop": self.log_stop,
+        }
+
+
+def _file_json(file: LakeFile) -> dict[str, Any]:
+    deletes = [{"path": d.path, "rows": d.rows} for d in file.deletes]
+    return {"path": file.path, "rows": file.rows, "bytes": file.bytes, "deletes": deletes}
+
+
+def _file_of_json(json: Mapping[str, Any]) -> LakeFile:
+    deletes = tuple(LakeDeletes(**d) for d in json["deletes"])
+    return LakeFile(json["path"], json["rows"], json["bytes"], deletes)
+
+
+Split = LogSplit | StateSplit | LakeSplit
 
 
 def split_of_json(json: Mapping[str, Any]) -> Split:
     """The split of a JSON form."""
-    rest = {key: value for key, value in json.items() if key != "kind"}
-    return LogSplit(**rest) if json["kind"] == "log" else StateSplit(**rest)
+    rest = {key: value for key, value in json.items() if key not in {"kind", "tier"}}
+    match json["kind"]:
+        case "log":
+            return LogSplit(**rest)
+        case "state":
+            return StateSplit(**rest)
+        case _:
+            return LakeSplit(**{**rest, "files": tuple(_file_of_json(f) for f in rest["files"])})

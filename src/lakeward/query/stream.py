@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId, Timestamp
-from lakeward.errors import LakewardError
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.query import data_loss
 from lakeward.query.admission import ReadLimit, admit
 from lakeward.query.options import StartupMode
@@ -25,7 +25,7 @@ from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Split, StateSplit
 from lakeward.query.stream_offset import Position, StreamOffset
 from lakeward.query.table_now import TableNow
-from lakeward.query.views import check_view
+from lakeward.query.views import View, check_view
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -219,6 +219,10 @@ class TableStream:
     def _now(self) -> TableNow:
         table = self._conn.table(str(self._request.path))
         check_view(table.info, self._request.view)
+        if self._request.view is View.LAKE:
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                f"{self._request.name} grows by whole snapshots and is read as a batch; stream {table.path} itself."
+            )
         return TableNow(table, self._request)
 
 

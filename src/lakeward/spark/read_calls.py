@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakeward.query import filters
-from lakeward.query.plan import plan_read
+from lakeward.query.planner import plan_read
 from lakeward.query.read import read_split
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import split_of_json

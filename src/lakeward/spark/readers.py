@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from lakeward.model.schema import Schema
-from lakeward.query.plan import plan_read
+from lakeward.query.planner import plan_read
 from lakeward.query.read import read_splits
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Split

@@ -17,6 +17,7 @@ from lakeward.query.views import View, parse_name, view_name, view_schema
         ("shop.orders", TablePath("shop", "orders"), View.ROWS),
         ("orders", TablePath("fluss", "orders"), View.ROWS),
         ("shop.orders$changelog", TablePath("shop", "orders"), View.CHANGELOG),
+        ("shop.orders$lake", TablePath("shop", "orders"), View.LAKE),
         ("shop.orders$binlog", TablePath("shop", "orders"), View.BINLOG),
     ],
 )
@@ -26,7 +27,7 @@ def test_names_say_the_view(text: str, path: TablePath, view: View) -> None:
     assert parse_name(view_name(path, view)) == (path, view)
 
 
-@pytest.mark.parametrize("text", ["shop.orders$", "shop.orders$rows", "shop.orders$lake"])
+@pytest.mark.parametrize("text", ["shop.orders$", "shop.orders$rows", "shop.orders$Lake"])
 def test_other_views_do_not_exist(text: str) -> None:
     """The error names those that do."""
     with pytest.raises(LakewardError, match=r"shop\.orders\$changelog and shop\.orders\$binlog"):

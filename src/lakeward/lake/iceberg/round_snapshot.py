@@ -24,7 +24,7 @@ class RoundSnapshot(FileChanges):
         for snapshot in history(self._transaction.table_metadata, self._parent_snapshot_id):
             if snapshot.snapshot_id == self._starting_snapshot_id:
                 break
-            if _is_round(snapshot):
+            if is_round(snapshot):
                 raise ValidationException(f"another tiering round was committed first, snapshot {snapshot.snapshot_id}")
         super()._validate_concurrency()
 
@@ -53,7 +53,7 @@ def newest_round(metadata: TableMetadata) -> Snapshot | None:
     """
     oldest = None
     for snapshot in history(metadata, metadata.current_snapshot_id):
-        if _is_round(snapshot):
+        if is_round(snapshot):
             return snapshot
         oldest = snapshot
     if oldest is None or (oldest.sequence_number or 0) <= 1:  # expiry may remove the link to the parent as well
@@ -63,5 +63,6 @@ def newest_round(metadata: TableMetadata) -> Snapshot | None:
     return tagged
 
 
-def _is_round(snapshot: Snapshot) -> bool:
+def is_round(snapshot: Snapshot) -> bool:
+    """Whether a tiering service made it."""
     return snapshot.summary is not None and is_tiering_round(snapshot.summary.additional_properties)

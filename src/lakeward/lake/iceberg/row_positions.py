@@ -34,6 +34,23 @@ def deleted_positions(io: FileIO, delete_paths: Sequence[str]) -> dict[str, NDAr
     return {path: positions[codes == code] for code, path in enumerate(paths.dictionary.to_pylist())}
 
 
+class DeletedPositions:
+    """Deleted positions of data files; files of deletes are read once, as long as neighbours ask for the same."""
+
+    def __init__(self, io: FileIO) -> None:
+        self._io = io
+        self._known: tuple[tuple[str, ...], dict[str, NDArray[np.int64]]] = ((), {})
+
+    def of(self, path: str, delete_paths: Sequence[str]) -> NDArray[np.int64] | None:
+        """The positions of a data file that these files of deletes name."""
+        paths = tuple(delete_paths)
+        known, found = self._known  # taken at once: threads share this
+        if known != paths:
+            found = deleted_positions(self._io, paths)
+            self._known = (paths, found)
+        return found.get(path)
+
+
 def positions_of(
     io: FileIO, data_paths: Sequence[str], deleted: dict[str, NDArray[np.int64]], keys: pa.Table
 ) -> Iterator[tuple[str, NDArray[np.int64]]]:

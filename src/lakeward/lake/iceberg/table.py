@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
 from pyiceberg.table import Table
-from pyiceberg.table.snapshots import Snapshot
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
@@ -16,15 +15,12 @@ from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.expiry import expire, orphans
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.reader import IcebergReader
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
+from lakeward.lake.iceberg.snapshot_forms import described
 from lakeward.lake.iceberg.tidiness import worst_places
 from lakeward.lake.port import LakePlace, LakeSnapshot
-from lakeward.lake.round_properties import (
-    RoundProperties,
-    offsets_in,
-    offsets_path_in,
-    tiering_epoch_in,
-)
+from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.table import TableInfo
 
 
@@ -47,7 +43,12 @@ class IcebergTable:
                 f"The lake's table {name} no longer has the snapshot of its last tiering round, so it cannot be known "
                 "which rows it holds: it was expired by somebody. Drop the lake's table to have it written anew."
             ) from None
-        return None if found is None else _described(found)
+        return None if found is None else described(found)
+
+    def reader(self) -> IcebergReader:
+        """The table as it is now, for readers."""
+        self._table.refresh()
+        return IcebergReader(self._table)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -98,7 +99,7 @@ class IcebergTable:
             raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
         snapshot = self._table.snapshot_by_id(round_snapshot.snapshot_id)
         assert snapshot is not None
-        return _described(snapshot)
+        return described(snapshot)
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -142,23 +143,3 @@ def _add(round_snapshot: RoundSnapshot, part: WrittenFiles) -> None:
         round_snapshot.add_delete_file(file)
     round_snapshot.requires(part.referenced)
     round_snapshot.remove_files(part.replaced)
-
-
-def _described(snapshot: Snapshot) -> LakeSnapshot:
-    assert snapshot.summary is not None
-    properties = dict(snapshot.summary.additional_properties)
-    return LakeSnapshot(
-        snapshot.snapshot_id,
-        snapshot.timestamp_ms,
-        offsets_in(properties),
-        offsets_path_in(properties),
-        tiering_epoch_in(properties),
-        properties,
-        _number(properties, "total-records"),
-        _number(properties, "total-files-size"),
-    )
-
-
-def _number(properties: Mapping[str, str], key: str) -> int | None:
-    text = properties.get(key)
-    return None if text is None else int(text)

@@ -1,0 +1,57 @@
+"""A Parquet file → its live rows, in wanted columns and types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+_BATCH_ROWS = 131_072
+
+
+def parquet_rows(stream: Any, schema: pa.Schema, deleted: NDArray[np.int64] | None = None) -> Iterator[pa.RecordBatch]:
+    """Rows in the file's order, without those at deleted positions; columns that it lacks are NULL."""
+    with pq.ParquetFile(stream, pre_buffer=True) as file:
+        gone = np.empty(0, np.int64) if deleted is None else np.unique(deleted)
+        if not schema.names:
+            yield _counted(file.metadata.num_rows - len(gone))
+            return
+        there = set(file.schema_arrow.names)
+        at = 0
+        for batch in file.iter_batches(_BATCH_ROWS, columns=[n for n in schema.names if n in there] or [_any(file)]):
+            first, last = np.searchsorted(gone, (at, at + batch.num_rows))
+            if last > first:
+                live = np.ones(batch.num_rows, np.bool_)
+                live[gone[first:last] - at] = False
+                rows = batch.filter(pa.array(live))
+            else:
+                rows = batch
+            at += batch.num_rows
+            if rows.num_rows:
+                yield _fitted(rows, schema)
+
+
+def _any(file: pq.ParquetFile) -> str:
+    name: str = file.schema_arrow.names[0]
+    return name
+
+
+def _fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    arrays = []
+    for field in schema:
+        place = rows.schema.get_field_index(field.name)
+        if place < 0:
+            arrays.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        column = rows.column(place)
+        arrays.append(column if column.type.equals(field.type) else pc.cast(column, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _counted(rows: int) -> pa.RecordBatch:
+    return pa.record_batch([pa.nulls(rows)], ["_"]).select([])

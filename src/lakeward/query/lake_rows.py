@@ -1,0 +1,138 @@
+"""A split with lake files → Arrow batches: files alone, or files with the changelog's tail laid over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.client.results import BucketId
+from lakeward.errors import LakewardError
+from lakeward.lake.port import LakePlace, LakeReader, LakeSnapshot
+from lakeward.lake.system_columns import OFFSET
+from lakeward.model.partition import name_of_values
+from lakeward.model.schema import Schema
+from lakeward.query.cold import open_reader
+from lakeward.query.data_loss import DataLossError
+from lakeward.query.merge import Tail
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import LakeSplit
+from lakeward.query.union import LogGoneError
+from lakeward.records.arrow_types import arrow_schema
+
+if TYPE_CHECKING:
+    from lakeward.client.sync_table import Table
+
+#: Reads a stretch of a bucket's changelog: which columns, from where to where.
+Changes = Callable[[BucketId, int, int, tuple[str, ...]], Iterator[pa.RecordBatch]]
+
+
+class LakeRows:
+    """How one request reads files of a table's lake."""
+
+    def __init__(self, table: Table, request: ReadRequest, columns: tuple[str, ...], changes: Changes) -> None:
+        self._table = table
+        self._info = table.info
+        self._request = request
+        self._columns = columns
+        self._changes = changes
+        self._opened: LakeReader | None = None
+
+    def _reader(self) -> LakeReader:
+        if self._opened is None:
+            self._opened = open_reader(self._info, self._request.options)
+        if self._opened is None:
+            raise LogGoneError(f"The lake's table {self._info.path} was dropped while it was read; ask again.")
+        return self._opened
+
+    def rows(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
+        """The rows of a split, in no order."""
+        if split.log_stop <= split.log_start:
+            return self._of_files(split, arrow_schema(self._shown(self._columns)))
+        return self._merged(split)
+
+    def _shown(self, names: tuple[str, ...]) -> Schema:
+        return self._info.schema.select(names)
+
+    def _of_files(self, split: LakeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        try:
+            for file in split.files:
+                yield from (batch for batch in self._reader().rows(file, schema) if batch.num_rows)
+        except FileNotFoundError as gone:
+            raise LogGoneError(
+                f"A file of snapshot {split.snapshot_id} of {self._info.path} was removed from the lake while it was "
+                f"read ({gone}): the snapshot has expired. Ask again."
+            ) from gone
+
+    def _merged(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
+        keys = self._info.schema.primary_key
+        names = tuple(dict.fromkeys([*self._columns, *keys]))
+        try:
+            found = list(self._changes(split.id, split.log_start, split.log_stop, names))
+        except DataLossError as lost:
+            yield from self.rows(self._newer(split, lost))
+            return
+        if not found:
+            yield from self._of_files(split, arrow_schema(self._shown(self._columns)))
+            return
+        tail = Tail(pa.Table.from_batches(found), keys)
+        del found
+        for rows in self._of_files(split, arrow_schema(self._shown(names))):
+            left = tail.untouched(rows)
+            if left.num_rows:
+                yield left.select(list(self._columns))
+        target = arrow_schema(self._shown(self._columns))
+        for rows in tail.rows.select(list(self._columns)).to_batches() if self._columns else _counted(tail.rows):
+            if rows.num_rows:
+                yield rows if rows.schema.equals(target) else rows.cast(target)
+
+    def _newer(self, split: LakeSplit, lost: DataLossError) -> LakeSplit:
+        """The same rows from a newer snapshot, whose files hold the changes that retention has removed."""
+        reader = open_reader(self._info, self._request.options)
+        snapshot = None if reader is None else next(iter(reader.snapshots()), None)
+        end = None if snapshot is None else self._end(snapshot, split.id)
+        if reader is None or snapshot is None or end is None or not split.log_start < end <= split.log_stop:
+            raise LogGoneError(
+                f"The changes of {self._info.path}, bucket {split.id}, were removed by retention while they were read, "
+                "and the lake has moved beyond the point that this read was planned for. Ask again."
+            ) from lost
+        self._opened = reader
+        placed = reader.files(self._info, snapshot.snapshot_id)
+        files = tuple(p.file for p in placed if _id(p.place) == split.id)
+        return replace(split, snapshot_id=snapshot.snapshot_id, files=files, log_start=end)
+
+    def of_offsets(self, id_: BucketId, start: int, stop: int, lost: LakewardError) -> Iterator[pa.RecordBatch]:
+        """Rows of a log table that have left the log: from the lake's newest snapshot, by their offsets."""
+        reader = open_reader(self._info, self._request.options)
+        snapshots = [] if reader is None else reader.snapshots()
+        if reader is None or not snapshots or (self._end(snapshots[0], id_) or 0) < stop:
+            raise lost
+        schema = arrow_schema(self._shown(self._columns)).append(pa.field(OFFSET, pa.int64()))
+        for placed in reader.files(self._info, snapshots[0].snapshot_id, [OFFSET]):
+            if _id(placed.place) != id_:
+                continue
+            known = placed.bounds.get(OFFSET)
+            if known is not None and known.low is not None and (known.low >= stop or known.high < start):
+                continue
+            for rows in reader.rows(placed.file, schema):
+                offsets = rows.column(OFFSET)
+                kept = rows.filter(pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, stop)))
+                if kept.num_rows:
+                    yield kept.select(list(self._columns))
+
+    def _end(self, snapshot: LakeSnapshot, id_: BucketId) -> int | None:
+        """How far a bucket is in a snapshot."""
+        numbers = {p.id for p in self._table.partitions() if p.name == id_.partition} if id_.partition else {None}
+        ends = (snapshot.offsets or {}).items()
+        return next((end for b, end in ends if b.partition_id in numbers and b.bucket == id_.bucket), None)
+
+
+def _id(place: LakePlace) -> BucketId:
+    return BucketId(name_of_values(place.partition_values) if place.partition_values else None, place.bucket)
+
+
+def _counted(rows: pa.Table) -> list[pa.RecordBatch]:
+    return [pa.record_batch([pa.nulls(rows.num_rows)], ["_"]).select([])]

@@ -1,0 +1,44 @@
+"""The tail of a changelog, laid over rows of the lake: old rows of changed keys leave, their last rows come.
+
+Hashed: the keys of the tail are a set that each batch of the lake is looked up in, so that files stream through and
+only the tail is held. The planner bounds it (TAIL_CHANGES_MAX); beyond, the server's own state is the quicker way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.lake.last_changes import last_changes
+
+_CHANGE, _ROW = "_change_type", "__row"
+_BEFORE, _DELETED = "-U", "-D"
+
+
+class Tail:
+    """The last change of each key in a stretch of a bucket's changelog."""
+
+    def __init__(self, changes: pa.Table, keys: Sequence[str]) -> None:
+        """`changes` in the order of the log, with `_change_type` and the key."""
+        self._keys = list(keys)
+        after = changes.filter(pc.not_equal(changes[_CHANGE], _BEFORE))
+        last = last_changes(after, self._keys)
+        self._touched = last.select(self._keys).combine_chunks()
+        #: The rows that the changes led to.
+        self.rows: pa.Table = last.filter(pc.not_equal(last[_CHANGE], _DELETED))
+
+    def untouched(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows whose keys no change has."""
+        if not self._touched.num_rows or not rows.num_rows:
+            return rows
+        if len(self._keys) == 1 and not pa.types.is_floating(self._touched.schema.field(0).type):
+            (key,) = self._keys
+            known = self._touched[key].combine_chunks()
+            return rows.filter(pc.invert(pc.is_in(rows.column(key), value_set=known)))
+        keys = pa.Table.from_batches([rows.select(self._keys)]).cast(self._touched.schema)
+        numbered = keys.append_column(_ROW, pa.array(np.arange(rows.num_rows)))
+        left = numbered.join(self._touched, self._keys, join_type="left anti", use_threads=False)
+        return rows.take(pa.array(np.sort(left[_ROW].to_numpy())))

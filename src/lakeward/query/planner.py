@@ -1,0 +1,240 @@
+"""plan_read: a bounded read, planned against one snapshot of the lake and one set of end offsets.
+
+1 the lake's snapshot, which says how far each bucket is · 2 where the logs end, asked for after it: so nothing falls
+between · 3 the tier of each part. Retention that passes meanwhile makes the plan start over with a newer snapshot.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lakeward.client.results import BucketId, Timestamp
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.lake.port import LakeReader, LakeSnapshot
+from lakeward.model.table import TableInfo
+from lakeward.options.table import LAKE_ENABLED
+from lakeward.query.cold import ColdPart, LakeUnavailableError, chosen_snapshot, cold_part, open_reader
+from lakeward.query.offset_bounds import offset_bounds
+from lakeward.query.options import StartupMode, Tiers
+from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
+from lakeward.query.union import LogGoneError, lake_splits, union_splits
+from lakeward.query.views import View, check_view
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.client.sync_table import Table
+
+_ATTEMPTS = 3
+
+
+def plan_read(conn: Connection, request: ReadRequest) -> Plan:
+    """Plan a read up to where the table ends now, or as it was when options say so."""
+    table = conn.table(str(request.path))
+    check_view(table.info, request.view)
+    if not _sees_lake(table.info, request):
+        return _from_servers(table, request)
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _with_lake(conn, table, request)
+        except LakeUnavailableError as wrong:
+            _check_log_suffices(table, request, wrong)
+            return _from_servers(table, request)
+        except LogGoneError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _sees_lake(info: TableInfo, request: ReadRequest) -> bool:
+    settings = request.settings
+    if request.view is View.LAKE:
+        return True
+    if settings.travels or settings.tiers is Tiers.LAKE:
+        if request.view is not View.ROWS or not LAKE_ENABLED.read(info.descriptor.properties):
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                f"{request.name} cannot be read as it was or from a lake: only the rows of tables with "
+                "'table.datalake.enabled' can."
+            )
+        return True
+    is_whole = settings.mode is StartupMode.FULL and settings.tiers is Tiers.ALL
+    return request.view is View.ROWS and is_whole and LAKE_ENABLED.read(info.descriptor.properties)
+
+
+# -- both halves ------------------------------------------------------------------------------------------------------
+
+
+def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
+    info, settings = table.info, request.settings
+    reader = open_reader(info, request.options)
+    snapshot = None if reader is None else chosen_snapshot(info, reader, settings)
+    if reader is None or snapshot is None:
+        return _without_snapshot(conn, table, request, reader)
+    chosen, of_all = chosen_partitions(table, request)
+    everything = () if chosen is None else table.partitions()
+    cold = cold_part(conn, info, reader, snapshot, request.filters, {p.id: p.name for p in everything})
+    splits: Sequence[Split]
+    if request.view is View.LAKE or settings.tiers is Tiers.LAKE or settings.snapshot_id or settings.tag:
+        splits = lake_splits(cold, request)
+    else:
+        names = None if chosen is None else [p.name for p in chosen]
+        try:
+            splits = union_splits(info, cold, _stretches(table, request, names), request)
+        except LogGoneError as wrong:
+            if settings.as_of_ms is None:
+                raise
+            raise _gone(info, settings.as_of_ms, reader) from wrong
+    splits = _enough(splits, request)
+    return Plan(tuple(splits), summary(info, request, splits, of_all, _share(cold, splits)))
+
+
+def _without_snapshot(conn: Connection, table: Table, request: ReadRequest, reader: LakeReader | None) -> Plan:
+    """Nothing is in the lake, or was at the asked time."""
+    as_of_ms = request.settings.as_of_ms
+    if as_of_ms is None:
+        told = conn.lake.snapshot(table.path)
+        if told is not None:
+            raise LakeUnavailableError(
+                ErrorCode.LAKE_SNAPSHOT_NOT_EXIST,
+                f"The server knows of snapshot {told.snapshot_id} of {table.path}, but the lake that is configured "
+                "here does not have the table: name the right catalog by the options lake.*.",
+            )
+        if request.view is View.LAKE or request.settings.tiers is Tiers.LAKE:
+            return Plan((), summary(table.info, request, ()))
+        return _from_servers(table, request)
+    chosen, of_all = chosen_partitions(table, request)
+    stretches = _stretches(table, request, None if chosen is None else [p.name for p in chosen])
+    if any(start > 0 for start, _ in stretches.values()):
+        raise _gone(table.info, as_of_ms, reader)
+    splits: Sequence[Split] = (
+        [StateSplit(i.partition, i.bucket, as_of=stop, offsets=stop) for i, (_, stop) in stretches.items() if stop]
+        if table.info.descriptor.has_primary_key
+        else log_splits(stretches, request)
+    )
+    return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+
+
+def _stretches(table: Table, request: ReadRequest, names: list[str] | None) -> dict[BucketId, tuple[int, int]]:
+    """Where each log begins, and where it ends or ended at the asked time."""
+    stops: Mapping[BucketId, int] = table.offsets("latest", partitions=names)
+    as_of_ms = request.settings.as_of_ms
+    if as_of_ms is not None:
+        stops = _offsets_since(table, as_of_ms + 1, names, stops)
+    starts = table.offsets("earliest", partitions=names)
+    return {id_: (starts[id_], stop) for id_, stop in stops.items()}
+
+
+def _gone(info: TableInfo, as_of_ms: int, reader: LakeReader | None) -> LakewardError:
+    known: list[LakeSnapshot] = [] if reader is None else reader.snapshots()
+    oldest = f"the oldest that can be read is {_time(known[-1].committed_ms)}" if known else "nothing older can be read"
+    between = [s.committed_ms for s in known if s.committed_ms <= as_of_ms]
+    if between:
+        oldest = f"the nearest before it that can be read is {_time(between[0])}, {oldest}"
+    return ErrorCode.INVALID_TIMESTAMP.error(
+        f"{info.path} cannot be read as of {_time(as_of_ms)}: part of its log up to then is gone; {oldest}."
+    )
+
+
+def _time(ms: int) -> str:
+    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).isoformat(sep=" ", timespec="milliseconds")
+
+
+def _share(cold: ColdPart, splits: Sequence[Split]) -> LakeShare:
+    ours = [s for s in splits if isinstance(s, LakeSplit)]
+    return LakeShare(
+        cold.format,
+        cold.snapshot_id,
+        sum(len(s.files) for s in ours),
+        cold.files_in_all,
+        sum(s.lake_rows for s in ours),
+        sum(s.lake_bytes for s in ours),
+        dict(sorted(Counter(s.tier for s in splits).items())),
+    )
+
+
+def _enough(splits: Sequence[Split], request: ReadRequest) -> Sequence[Split]:
+    """As many splits as a limit needs, where every row of a split is a row of the result."""
+    if request.limit is None or request.filters:
+        return splits
+    found: list[Split] = []
+    left = request.limit
+    for split in splits:
+        if left <= 0:
+            break
+        found.append(split)
+        is_exact = isinstance(split, LogSplit) or (isinstance(split, LakeSplit) and not split.log_offsets)
+        left -= (split.lake_rows if isinstance(split, LakeSplit) else split.weight) if is_exact else 0
+    return found
+
+
+def _check_log_suffices(table: Table, request: ReadRequest, wrong: LakeUnavailableError) -> None:
+    """Go on without the lake only where nothing is missing then."""
+    settings = request.settings
+    if request.view is View.LAKE or settings.travels or settings.tiers is Tiers.LAKE:
+        raise wrong
+    if table.info.descriptor.has_primary_key:
+        return  # the server's state is whole
+    begun = [id_ for id_, start in table.offsets("earliest").items() if start > 0]
+    if begun:
+        raise LakewardError(
+            wrong.code,
+            f"{wrong.message.rstrip('.')}; and the log alone no longer has all rows of {table.path} (bucket {begun[0]} "
+            "begins late). Name the lake's catalog by the options lake.*, or read what is there with scan.tiers=log.",
+        ) from wrong
+
+
+# -- the servers alone ------------------------------------------------------------------------------------------------
+
+
+def _from_servers(table: Table, request: ReadRequest) -> Plan:
+    chosen, of_all = chosen_partitions(table, request)
+    names = None if chosen is None else [p.name for p in chosen]
+    is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
+    ranges = _ranges(table, request, names, is_state=is_state)
+    splits: Sequence[Split]
+    if is_state:
+        splits = [
+            StateSplit(id_.partition, id_.bucket, offsets=stop - start)
+            for id_, (start, stop) in ranges.items()
+            if stop > 0
+        ]
+    else:
+        splits = enough(log_splits(ranges, request), request)
+    return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+
+
+def _ranges(
+    table: Table, request: ReadRequest, names: list[str] | None, *, is_state: bool
+) -> dict[BucketId, tuple[int, int]]:
+    """The stretch of each bucket's log that is read; `scan.startup.mode=timestamp` holds for bounded reads too."""
+    starts = table.offsets("earliest", partitions=names)
+    stops = table.offsets("latest", partitions=names)
+    ranges = {id_: (starts[id_], stop) for id_, stop in stops.items()}
+    if is_state:
+        return ranges
+    settings = request.settings
+    times = [settings.start_ms] if settings.mode is StartupMode.TIMESTAMP else []
+    if request.view is not View.ROWS:
+        bounds = offset_bounds(request.filters)
+        ranges = {id_: bounds.clip(*stretch) for id_, stretch in ranges.items()}
+        times.append(bounds.from_ms)
+    since_ms = max((t for t in times if t is not None), default=None)
+    if since_ms is not None:
+        begins = _offsets_since(table, since_ms, names, stops)
+        ranges = {id_: (max(start, begins[id_]), stop) for id_, (start, stop) in ranges.items()}
+    return ranges
+
+
+def _offsets_since(
+    table: Table, time_ms: int, names: list[str] | None, stops: Mapping[BucketId, int]
+) -> Mapping[BucketId, int]:
+    try:
+        return table.offsets(Timestamp(time_ms), partitions=names)
+    except LakewardError as wrong:
+        if wrong.code is not ErrorCode.INVALID_TIMESTAMP:
+            raise
+        return stops  # a time that is yet to come: no row is as young
