@@ -28,8 +28,9 @@ _ON_APACHE = [
     "tests/integration/test_query_*.py",
     "tests/integration/test_staged_*.py",
     "tests/integration/test_cli*.py",
-    "tests/spark",
+    "tests/spark/test_*.py",
 ]
+_NEEDS_A_LAKE = "tests/spark/test_tiering.py"  # which the cluster started here does not have
 _OLDER_SPARK = ["tests/spark", "tests/peer"]
 _STANDS_STILL = "Failed to move table buckets"
 _CREATED = re.compile(r"Registered table assignment .* for table id (\d+)")
@@ -161,7 +162,8 @@ def _last_failed(cache: Path) -> str | None:
 
 
 def _files(patterns: list[str]) -> list[str]:
-    return [str(path.relative_to(_ROOT)) for pattern in patterns for path in sorted(_ROOT.glob(pattern))]
+    found = [str(path.relative_to(_ROOT)) for pattern in patterns for path in sorted(_ROOT.glob(pattern))]
+    return [path for path in found if path != _NEEDS_A_LAKE]
 
 
 if __name__ == "__main__":
