@@ -19,6 +19,8 @@ _SECTIONS = {
         "append": _HOME + "append",
         "tail": _HOME + "tail",
         "head": _HOME + "head",
+        "sql": _HOME + "sql",
+        "plan": _HOME + "plan",
         "offsets": _HOME + "offsets",
     },
     "By key": {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lakeward.client.connection import AsyncConnection
 from lakeward.client.lake import Lake
@@ -12,16 +13,22 @@ from lakeward.client.loop_thread import LoopThread
 from lakeward.client.results import ClusterOption, DatabaseInfo, ServerInfo
 from lakeward.client.sync_table import Table
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> Connection:
     """Connect to a Lakeward or Apache Fluss cluster.
 
     `bootstrap` is `host:port`, several of them separated by commas, or a list. Options are those of Apache Fluss,
     without `client.` and with underscores (`writer_acks="all"`), or as they are (`**{"client.writer.acks": "all"}`).
+    `lake={"warehouse": …}` are properties of the lake's catalog for queries, by the names of its library; they win over
+    what tables say themselves.
     """
+    lake = options.pop("lake", None)
     loop = LoopThread("lakeward-client")
     try:
-        return Connection(loop, loop.run(AsyncConnection.open(bootstrap, options)))
+        return Connection(loop, loop.run(AsyncConnection.open(bootstrap, options)), lake)
     except BaseException:
         loop.close()
         raise
@@ -30,9 +37,11 @@ def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -
 class Connection:
     """A connection to a cluster: databases, tables and their data. Safe to share between threads."""
 
-    def __init__(self, loop: LoopThread, inner: AsyncConnection) -> None:
+    def __init__(self, loop: LoopThread, inner: AsyncConnection, lake: Mapping[str, str] | None = None) -> None:
         self._loop = loop
         self._inner = inner
+        #: Properties of the lake's catalog, for queries.
+        self.lake_properties: Mapping[str, str] = dict(lake or {})
         #: How far the lake is, and what a tiering service says to the cluster.
         self.lake = Lake(loop, inner.lake)
 
@@ -120,7 +129,7 @@ class Connection:
                 exist_ok=exist_ok,
             )
         )
-        return Table(self._loop, inner)
+        return Table(self._loop, inner, self)
 
     def table(self, path: str, *, bucketing: str | None = None) -> Table:
         """A table that exists, by `db.table` or by `table` in the database `fluss`.
@@ -128,7 +137,7 @@ class Connection:
         `bucketing` is `"java"` or `"pyfluss"`: who else writes the table, because the two look for some keys in
         different buckets. Without it the table's own `lakeward.bucketing` counts, and without that, Java.
         """
-        return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)))
+        return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)), self)
 
     def has_table(self, path: str) -> bool:
         """Whether the table exists."""
@@ -148,6 +157,15 @@ class Connection:
     ) -> None:
         """Set or reset properties, or add nullable columns at the end (given like a schema)."""
         self._loop.run(self._inner.alter_table(path, set=set, reset=reset, add_columns=add_columns))
+
+    def sql(self, query: str, options: Mapping[str, str] | None = None) -> pa.Table:
+        """The answer to a SELECT over tables named `db.table`: lake and log as one, by DuckDB, without Spark.
+
+        `options` are those of a read: `scan.timestamp-millis`, `scan.snapshot-id`, `lake.warehouse`, …
+        """
+        # By name, since plans stand above the client.
+        answer: pa.Table = import_module("lakeward.query.sql").run_sql(self, query, options)
+        return answer
 
     # -- the cluster --------------------------------------------------------------------------------------------------
 

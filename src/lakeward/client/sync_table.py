@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.loop_thread import LoopThread
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
 
     from lakeward.client.keyed.keyed_rows import Missing
     from lakeward.client.log_peek import LogPeek
+    from lakeward.client.sync import Connection
     from lakeward.records.predicate import Predicate
 
 
 class Table:
     """A table: append to it and scan it, or, with a primary key, upsert and look up rows by key."""
 
-    def __init__(self, loop: LoopThread, inner: AsyncTable) -> None:
+    def __init__(self, loop: LoopThread, inner: AsyncTable, connection: Connection) -> None:
         self._loop = loop
         self._inner = inner
+        self._connection = connection
 
     def __repr__(self) -> str:
         return f"<lakeward table {self.path}>"
@@ -224,6 +227,13 @@ class Table:
                 where=where,
             ),
         )
+
+    def query(self, sql: str, options: Mapping[str, str] | None = None) -> pa.Table:
+        """The answer to a SELECT over this table, called `t`, and others by `db.table`; see `Connection.sql`."""
+        # By name, since plans stand above the client.
+        run_sql = import_module("lakeward.query.sql").run_sql
+        answer: pa.Table = run_sql(self._connection, sql, options, {"t": str(self.path)})
+        return answer
 
     def head(self, n: int = 10) -> pa.Table:
         """A few rows of the table, the quick way."""

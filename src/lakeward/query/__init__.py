@@ -9,9 +9,22 @@ What is asked
     offset_bounds      filters on a view's offsets and times → what need not be read
 
 A bounded read:  plan_read → splits (spread over tasks) → read_split
+    planner            plan_read: one snapshot of the lake, one set of end offsets
     plan               what is read, in one line for EXPLAIN
-    splits             the unit of work: a stretch of a bucket's log, or a bucket's state
+    splits             the unit of work: a stretch of a bucket's log, a bucket's state, files of the lake, or both
     read               a split → Arrow batches
+
+The lake's half
+    cold               the lake opened; which snapshot, which of its files
+    file_pruning       filters and the bounds of a file → whether it can match
+    union              which tier each part of a table is read from; pure
+    lake_rows, merge   files → rows, with the changelog's tail laid over them
+
+Without an engine of one's own
+    sql, sql_tree      a SELECT over tables, by DuckDB; what it wants of them
+    duckdb_views       a plan as a view of DuckDB
+
+Changes
     view_rows          changes → rows of a view, in Arrow
 
 A stream:  initial → latest → plan → read_split …

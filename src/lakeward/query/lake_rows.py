@@ -68,19 +68,12 @@ class LakeRows:
             ) from gone
 
     def _merged(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
-        keys = self._info.schema.primary_key
-        names = tuple(dict.fromkeys([*self._columns, *keys]))
         try:
-            found = list(self._changes(split.id, split.log_start, split.log_stop, names))
+            tail = self._tail(split)
         except DataLossError as lost:
             yield from self.rows(self._newer(split, lost))
             return
-        if not found:
-            yield from self._of_files(split, arrow_schema(self._shown(self._columns)))
-            return
-        tail = Tail(pa.Table.from_batches(found), keys)
-        del found
-        for rows in self._of_files(split, arrow_schema(self._shown(names))):
+        for rows in self._of_files(split, arrow_schema(self._shown(self._with_keys()))):
             left = tail.untouched(rows)
             if left.num_rows:
                 yield left.select(list(self._columns))
@@ -88,6 +81,23 @@ class LakeRows:
         for rows in tail.rows.select(list(self._columns)).to_batches() if self._columns else _counted(tail.rows):
             if rows.num_rows:
                 yield rows if rows.schema.equals(target) else rows.cast(target)
+
+    def tail(self, split: LakeSplit) -> Tail:
+        """The changes of a split; LogGoneError when retention has removed them."""
+        try:
+            return self._tail(split)
+        except DataLossError as lost:
+            raise LogGoneError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
+
+    def _tail(self, split: LakeSplit) -> Tail:
+        names = self._with_keys()
+        schema = arrow_schema(self._shown(names)).append(pa.field("_change_type", pa.string()))
+        changes = self._changes(split.id, split.log_start, split.log_stop, names)
+        found = [batch.select(schema.names).cast(schema) for batch in changes]
+        return Tail(pa.Table.from_batches(found, schema), self._info.schema.primary_key)
+
+    def _with_keys(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self._columns, *self._info.schema.primary_key]))
 
     def _newer(self, split: LakeSplit, lost: DataLossError) -> LakeSplit:
         """The same rows from a newer snapshot, whose files hold the changes that retention has removed."""

@@ -30,6 +30,11 @@ class Tail:
         #: The rows that the changes led to.
         self.rows: pa.Table = last.filter(pc.not_equal(last[_CHANGE], _DELETED))
 
+    @property
+    def keys(self) -> pa.Table:
+        """The keys that have changed."""
+        return self._touched
+
     def untouched(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows whose keys no change has."""
         if not self._touched.num_rows or not rows.num_rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakeward.client.results import BucketId, PartitionInfo
 from lakeward.model.table import TableInfo
@@ -19,6 +19,7 @@ from lakeward.query.views import View, view_schema
 if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
+_VERSION = 1
 #: A task has its price: no bucket is cut into smaller pieces than this unless that is asked for.
 _SPLIT_OFFSETS_MIN = 100_000
 
@@ -96,6 +97,31 @@ class Plan:
     def describe(self) -> str:
         """One line for EXPLAIN."""
         return str(self.summary)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, for an engine to run; docs/reference/plan.schema.json says what is in it."""
+        told, cold = self.summary, self.summary.lake
+        return {
+            "version": _VERSION,
+            "table": told.name,
+            "lake": None
+            if cold is None
+            else {
+                "format": cold.format,
+                "snapshot_id": cold.snapshot_id,
+                "files": cold.files,
+                "files_in_all": cold.files_in_all,
+                "rows": cold.rows,
+                "bytes": cold.bytes,
+            },
+            "log_offsets": told.log_offsets,
+            "partitions": None
+            if told.partitions is None
+            else {"read": told.partitions[0], "in_all": told.partitions[1]},
+            "filters": list(told.filters),
+            "limit": told.limit,
+            "splits": [split.to_json() for split in self.splits],
+        }
 
     def tasks(self, most: int) -> list[list[Split]]:
         """The splits in at most so many groups of about the same work, for tables of many small buckets."""

@@ -15,6 +15,7 @@ from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.data_loss import DataLossError, removed
 from lakeward.query.lake_rows import LakeRows
+from lakeward.query.merge import Tail
 from lakeward.query.pushdown import to_predicate
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
@@ -55,6 +56,12 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     return _limited(_one_after_the_other(reading, splits), request.limit)
 
 
+def read_tail(conn: Connection, request: ReadRequest, split: LakeSplit) -> Tail:
+    """The changes of a split, to be laid over its files by whoever reads them; LogGoneError if they are gone."""
+    reading = _Reading(conn.table(str(request.path)), request)
+    return reading.tail(split)
+
+
 def _one_after_the_other(reading: _Reading, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
     for split in splits:
         match split:
@@ -92,6 +99,9 @@ class _Reading:
                 return self._changes(split, self._own_columns(), upserts)
             case _:
                 return self._plain(split)
+
+    def tail(self, split: LakeSplit) -> Tail:
+        return self._lake.tail(split)
 
     def lake(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
         return self._lake.rows(split)

@@ -1,0 +1,43 @@
+"""lakeward sql: ask a question of tables, hot and cold together."""
+
+from __future__ import annotations
+
+import click
+
+from lakeward.cli.lake_read import lake_read_options, read_options
+from lakeward.cli.listing import output_option, said
+from lakeward.cli.session import Session, on_server
+
+
+@click.command()
+@click.argument("query")
+@lake_read_options
+@output_option("table", "json", "csv")
+@on_server
+def sql(
+    session: Session,
+    query: str,
+    warehouse: str | None,
+    properties: dict[str, str],
+    as_of: str | None,
+    snapshot: str | None,
+    output: str,
+) -> None:
+    """Ask a question of tables: lake and log as one, by DuckDB on this machine.
+
+    Tables are named db.table; "db.table$lake" is the cold part alone. Needs the extra `duckdb`.
+
+    \b
+    Examples:
+      lakeward sql "SELECT item, sum(amount) FROM shop.orders GROUP BY 1"
+      lakeward sql "SELECT count(*) FROM shop.orders" --as-of 2026-11-01T10:00:00Z
+      lakeward sql 'SELECT count(*) FROM shop."orders$lake"' --warehouse ./lake
+    """
+    from lakeward.cli.row_output import row_output
+
+    with session.connect() as connection:
+        found = connection.sql(query, read_options(warehouse, properties, as_of, snapshot))
+    if output == "table" and not found.num_rows:
+        said("No rows.")
+        return
+    row_output(output, found.schema).write(found)

@@ -1,0 +1,135 @@
+"""A plan as a view of DuckDB: files of the lake are its own Parquet scans, what is hot comes as Arrow.
+
+A bucket of a primary key table that has changed since its snapshot is the scan of its files without the keys that the
+changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa
+
+from lakeward.lake.port import LakeFile
+from lakeward.query.merge import Tail
+from lakeward.query.plan import Plan
+from lakeward.query.read import read_splits, read_tail, result_schema
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import LakeSplit, Split
+from lakeward.query.union import TAIL_CHANGES_MAX
+
+if TYPE_CHECKING:
+    from lakeward.client.sync import Connection
+    from lakeward.model.table import TableInfo
+
+
+class PlanView:
+    """Makes a view of a plan in a DuckDB connection; `failure` is what went wrong in a stream that DuckDB pulled."""
+
+    def __init__(self, conn: Connection, duck: Any, info: TableInfo, request: ReadRequest, plan: Plan) -> None:
+        self._conn = conn
+        self._duck = duck
+        self._info = info
+        self._request = request
+        self._plan = plan
+        self._schema = result_schema(info.schema, request)
+        self._made = 0
+        self._prefix = f"_{id(self):x}"
+        self.failure: Exception | None = None
+
+    def create(self, view: str, *, again: bool) -> None:
+        """Create it; with `again` the query reads it more than once, so that nothing can stream."""
+        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and _is_scanned(s)]
+        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and _is_scanned(s))]
+        hybrid = [s for s in lakes if s.log_offsets]
+        if sum(s.log_offsets for s in hybrid) > TAIL_CHANGES_MAX:
+            rest, lakes, hybrid = [*rest, *hybrid], [s for s in lakes if not s.log_offsets], []
+        parts = [*self._scans(lakes, self._tails(hybrid)), self._stream(rest, again=again)]
+        if hybrid:
+            parts.append(self._registered(self._tail_rows))
+        columns = ", ".join(_quoted(name) for name in self._schema.names)
+        self._duck.execute(
+            f"CREATE OR REPLACE VIEW {view} AS " + " UNION ALL ".join(f"SELECT {columns} FROM {p}" for p in parts)
+        )
+
+    # -- the lake -----------------------------------------------------------------------------------------------------
+
+    def _scans(self, splits: Sequence[LakeSplit], keys: str | None) -> Iterator[str]:
+        files = [file for split in splits for file in split.files]
+        plain = [file for file in files if not file.deletes]
+        touched = [file for file in files if file.deletes]
+        if plain:
+            yield self._scan(plain, keys, deletes=())
+        if touched:
+            yield self._scan(touched, keys, deletes=sorted({d.path for file in touched for d in file.deletes}))
+
+    def _scan(self, files: Sequence[LakeFile], keys: str | None, deletes: Sequence[str]) -> str:
+        source = f"read_parquet({_paths(f.path for f in files)}, union_by_name = true, hive_partitioning = false"
+        there = {row[0] for row in self._duck.execute(f"DESCRIBE SELECT * FROM {source})").fetchall()}
+        source += ", filename = true, file_row_number = true)" if deletes else ")"
+        if deletes:
+            gone = (
+                "SELECT regexp_replace(file_path, '^file:(//)?', '') AS filename, pos AS file_row_number "
+                f"FROM read_parquet({_paths(deletes)})"
+            )
+            source = f"{source} ANTI JOIN ({gone}) USING (filename, file_row_number)"
+        types = self._types(self._schema)
+        wanted = ", ".join(
+            f"CAST({_quoted(name) if name in there else 'NULL'} AS {types[name]}) AS {_quoted(name)}"
+            for name in self._schema.names
+        )
+        if keys is None:
+            return f"(SELECT {wanted} FROM {source})"
+        names = self._info.schema.primary_key
+        same = " AND ".join(f"f.{_quoted(name)} = k.{_quoted(name)}" for name in names)
+        return f"(SELECT {wanted} FROM (SELECT * FROM {source}) f ANTI JOIN {keys} k ON {same})"
+
+    def _types(self, schema: pa.Schema) -> dict[str, str]:
+        empty = self._registered(schema.empty_table())
+        return {row[0]: row[1] for row in self._duck.execute(f"DESCRIBE {empty}").fetchall()}
+
+    def _tails(self, splits: Sequence[LakeSplit]) -> str | None:
+        """The keys that the tails have, as a table; their rows are `_tail_rows`."""
+        if not splits:
+            return None
+        tails: list[Tail] = [read_tail(self._conn, self._request, split) for split in splits]
+        self._tail_rows = pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails])
+        return self._registered(pa.concat_tables([tail.keys for tail in tails]))
+
+    # -- the log ------------------------------------------------------------------------------------------------------
+
+    def _stream(self, splits: Sequence[Split], *, again: bool) -> str:
+        reader = pa.RecordBatchReader.from_batches(self._schema, self._rows(splits))
+        return self._registered(reader.read_all() if again or not splits else reader)
+
+    def _rows(self, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from read_splits(self._conn, self._request, splits)
+        except Exception as wrong:
+            self.failure = wrong
+            raise
+
+    def _registered(self, rows: Any) -> str:
+        self._made += 1
+        name = f"{self._prefix}_{self._made}"
+        self._duck.register(name, rows)
+        return name
+
+
+def _is_scanned(split: LakeSplit) -> bool:
+    return split.format == "iceberg" and all(_is_local(f) for f in split.files)
+
+
+def _is_local(file: LakeFile) -> bool:
+    return all(urlparse(path).scheme in {"", "file"} for path in (file.path, *(d.path for d in file.deletes)))
+
+
+def _paths(paths: Any) -> str:
+    texts = (unquote(urlparse(p).path) if p.startswith("file:") else p for p in paths)
+    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

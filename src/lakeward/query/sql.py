@@ -1,0 +1,83 @@
+"""SQL without Spark: DuckDB over the plans of the tables that a query names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.spark import LAKE_PREFIX
+from lakeward.query.duckdb_views import PlanView
+from lakeward.query.planner import plan_read
+from lakeward.query.request import ReadRequest
+from lakeward.query.sql_tree import SqlTree
+from lakeward.query.union import LogGoneError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakeward.client.sync import Connection
+
+_ATTEMPTS = 3
+
+
+def run_sql(
+    conn: Connection, sql: str, options: Mapping[str, str] | None = None, names: Mapping[str, str] | None = None
+) -> pa.Table:
+    """The answer to a SELECT over tables of a cluster, as Arrow.
+
+    Tables are named `db.table`, or by the short names that `names` gives them. `options` are those of a read
+    (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made anew.
+    """
+    tree = SqlTree(sql)
+    given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options or {})
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _answer(conn, sql, tree, given, {k.lower(): v for k, v in (names or {}).items()})
+        except LogGoneError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _answer(
+    conn: Connection, sql: str, tree: SqlTree, options: Mapping[str, str], names: Mapping[str, str]
+) -> pa.Table:
+    import duckdb
+
+    duck: Any = duckdb.connect()
+    views: list[PlanView] = []
+    try:
+        for ref, times in Counter(tree.tables()).items():
+            name = names.get(ref.name.lower(), ref.name)
+            asked = ReadRequest.of_name(name, options=options)
+            info = conn.table(str(asked.path)).info
+            columns = tree.columns(info.schema) or info.schema.names[:1]
+            request = ReadRequest(
+                asked.path, asked.view, columns, tree.filters(info.schema), options=options, parallelism=1
+            )
+            view = PlanView(conn, duck, info, request, plan_read(conn, request))
+            views.append(view)
+            if ref.schema:
+                duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
+            view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
+        return duck.execute(sql).to_arrow_table()
+    except duckdb.Error as wrong:
+        raise _told(wrong, views) from wrong
+    finally:
+        duck.close()
+
+
+def _told(wrong: Exception, views: list[PlanView]) -> Exception:
+    failed = next((view.failure for view in views if view.failure is not None), None)
+    if failed is not None:
+        return failed
+    if "No files found" in str(wrong) or "No such file" in str(wrong):
+        return LogGoneError(f"A file of the lake was removed while it was read: its snapshot has expired. {wrong}")
+    made: LakewardError = ErrorCode.INVALID_SCAN_REQUEST.error(f"DuckDB refused the query: {wrong}")
+    return made
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,147 @@
+"""SQL without Spark: DuckDB over the same plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_process import Cli
+from server_process import ServerProcess
+from tiering_runs import TIERED, Warehouse
+
+import lakeward
+from lakeward.errors import LakewardError
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
+    """A new warehouse, with a connection that knows it."""
+    opened = Warehouse(server.bootstrap, tmp_path / "lake")
+    opened.conn.close()
+    opened.conn = lakeward.connect(server.bootstrap, lake={"warehouse": str(opened.directory)})
+    yield opened
+    opened.close()
+
+
+def rows(start: int, stop: int, **more: Any) -> list[dict[str, Any]]:
+    """Some rows."""
+    return [{"id": i, "name": f"name {i % 3}", **more} for i in range(start, stop)]
+
+
+def test_a_log_table_is_counted_and_summed(lake: Warehouse, database: str) -> None:
+    """Files by DuckDB's own scan, the log as Arrow."""
+    log = lake.conn.create_table(f"{database}.log", "id BIGINT, name STRING", buckets=2, properties=TIERED)
+    assert log.query("SELECT count(*) AS n FROM t").to_pylist() == [{"n": 0}]
+    log.append(rows(0, 90))
+    lake.round(log)
+    log.append(rows(90, 120))
+    got = log.query("SELECT name, count(*) AS n, sum(id) AS s FROM t WHERE id >= 30 GROUP BY 1 ORDER BY 1").to_pylist()
+    assert got == [{"name": f"name {k}", "n": 30, "s": sum(i for i in range(30, 120) if i % 3 == k)} for k in range(3)]
+    assert log.query("SELECT count(*) AS n FROM t").to_pylist() == [{"n": 120}]
+    assert log.query("SELECT count(*) AS n FROM t a JOIN t b USING (id)").to_pylist() == [{"n": 120}]
+    cold = lake.conn.sql(f'SELECT count(*) AS n FROM {database}."log$lake"').to_pylist()
+    assert cold == [{"n": 90}]
+    assert log.query("SELECT max(id) AS n FROM t", {"scan.tiers": "lake"}).to_pylist() == [{"n": 89}]
+
+
+def test_a_primary_key_table_with_deletes_in_lake_and_log(lake: Warehouse, database: str) -> None:
+    """Rows that files of deletes name are gone, changed keys are as the log says."""
+    table = lake.conn.create_table(
+        f"{database}.users", "id BIGINT NOT NULL, name STRING", primary_key=["id"], buckets=2, properties=TIERED
+    )
+    table.upsert(rows(0, 200))
+    lake.round(table)
+    table.upsert(rows(10, 20, name="second"))
+    table.delete([{"id": i} for i in range(50, 60)])
+    lake.round(table)
+    table.upsert(rows(15, 25, name="third"))
+    table.delete([{"id": i} for i in range(60, 70)])
+    table.upsert(rows(300, 305))
+    got = table.query("SELECT * FROM t ORDER BY id").to_pylist()
+    assert got == sorted(table.snapshot().to_pylist(), key=lambda row: row["id"])
+    assert table.query("SELECT count(*) AS n FROM t WHERE name = 'third'").to_pylist() == [{"n": 10}]
+
+
+def test_types_are_those_of_the_table(lake: Warehouse, database: str) -> None:
+    """Whether a row comes from a file or from the log."""
+    columns = (
+        "a TINYINT, b SMALLINT, c DECIMAL(10, 2), d DATE, e TIMESTAMP(3), f TIMESTAMP_LTZ(3), g BYTES, h TIME, "
+        "i BOOLEAN, j DOUBLE, k ARRAY<INT>, l MAP<STRING, INT>, m ROW<x INT, y STRING>, n BINARY(3)"
+    )
+    table = lake.conn.create_table(f"{database}.types", columns, buckets=1, properties=TIERED)
+    row = lake_row()
+    table.append([row])
+    before = table.query("SELECT * FROM t")
+    lake.round(table)
+    cold = table.query("SELECT * FROM t")
+    assert cold.schema.equals(before.schema)
+    assert cold.to_pylist() == before.to_pylist()
+    table.append([row])
+    both = table.query("SELECT * FROM t")
+    assert both.schema.equals(before.schema)
+    assert both.to_pylist() == before.to_pylist() * 2
+
+
+def lake_row() -> dict[str, Any]:
+    """A row with a value in every column."""
+    import datetime as dt
+    from decimal import Decimal
+
+    moment = dt.datetime(2026, 11, 1, 10, 0, 0, 123000)
+    return {
+        "a": 1,
+        "b": 2,
+        "c": Decimal("1.20"),
+        "d": dt.date(2026, 11, 1),
+        "e": moment,
+        "f": moment.replace(tzinfo=dt.UTC),
+        "g": b"\x00\x01",
+        "h": dt.time(12, 34, 56),
+        "i": True,
+        "j": 0.5,
+        "k": [1, None],
+        "l": [("k", 1)],
+        "m": {"x": 1, "y": "z"},
+        "n": b"abc",
+    }
+
+
+def test_what_is_wrong_is_said_in_a_sentence(lake: Warehouse, database: str) -> None:
+    """No query, no table, no column."""
+    log = lake.conn.create_table(f"{database}.log", "id BIGINT", buckets=1, properties=TIERED)
+    with pytest.raises(LakewardError, match="This is no query"):
+        log.query("SELEC 1")
+    with pytest.raises(LakewardError, match="not exist"):
+        lake.conn.sql(f"SELECT * FROM {database}.nothing")
+    with pytest.raises(LakewardError, match="DuckDB refused the query"):
+        log.query("SELECT nothing FROM t")
+
+
+# -- the command line --------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_asks_and_plans(lake: Warehouse, database: str, server: ServerProcess, tmp_path: Path) -> None:
+    """`lakeward sql` and `lakeward plan` see what the library sees; the plan in JSON is what its schema says."""
+    log = lake.conn.create_table(f"{database}.log", "id BIGINT, name STRING", buckets=1, properties=TIERED)
+    log.append(rows(0, 90))
+    lake.round(log)
+    log.append(rows(90, 100))
+    cli = Cli(server.bootstrap, tmp_path)
+    where = ("--warehouse", str(lake.directory))
+    assert cli.rows("sql", f"SELECT count(*) AS n FROM {log.path}", *where) == [{"n": 100}]
+    told = cli.ok("plan", str(log.path), *where)
+    assert "90 rows in 1 of 1 file" in told
+    assert "10 offsets" in told
+    document = cli.document("plan", str(log.path), "--where", "id < 5", *where)
+    schema = json.loads((ROOT / "docs/reference/plan.schema.json").read_text(encoding="utf-8"))
+    assert document.keys() == schema["properties"].keys()
+    for split in document["splits"]:
+        assert split.keys() == schema["$defs"][split["kind"]]["properties"].keys()
+    assert {split["tier"] for split in document["splits"]} == {"LAKE_ONLY", "LOG_ONLY"}
+    assert document["filters"] == ["id < 5"]

@@ -1,0 +1,75 @@
+"""Files that cannot match are left out, others never."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakeward.lake.port import Bounds
+from lakeward.query.file_pruning import may_match
+from lakeward.query.filters import And, Compare, Filter, In, IsNull, Not, NotNull, Or, StartsWith
+
+_OPS = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1), st.sampled_from(sorted(_OPS)), st.integers(-7, 7))
+def test_a_file_with_a_matching_row_is_never_left_out(values: list[int], op: str, literal: int) -> None:
+    """The bounds of the values decide, and only when they can."""
+    bounds = {"c": Bounds(min(values), max(values), 0, len(values))}
+    if any(_OPS[op](v, literal) for v in values):
+        assert may_match([Compare(op, "c", literal)], bounds)
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        Compare("=", "c", 4),
+        Compare("<", "c", 5),
+        Compare(">", "c", 9),
+        In("c", (1, 10)),
+        IsNull("c"),
+        StartsWith("s", "x"),
+        StartsWith("s", "a"),
+        And((Compare(">", "c", 0), Compare("<", "c", 5))),
+        Or((Compare("<", "c", 5), Compare(">", "c", 9))),
+        NotNull("n"),
+        Compare("=", "n", 1),
+    ],
+)
+def test_what_bounds_rule_out(filter_: Filter) -> None:
+    """Each kind of filter by what it knows."""
+    bounds = {"c": Bounds(5, 9, 0, 10), "s": Bounds("bc", "de", 0, 10), "n": Bounds(None, None, 10, 10)}
+    assert not may_match([filter_], bounds)
+
+
+@pytest.mark.parametrize(
+    "filter_",
+    [
+        Compare("=", "other", 4),
+        Compare("=", "c", "text"),
+        Compare("<>", "c", 5),
+        Not(Compare("=", "c", 5)),
+        IsNull("n"),
+        Compare(">", "f", 100.0),
+        StartsWith("s", "b"),
+    ],
+)
+def test_in_doubt_a_file_is_read(filter_: Filter) -> None:
+    """Unknown columns, other types, what NaN may hide."""
+    bounds = {
+        "c": Bounds(5, 9, 0, 10),
+        "s": Bounds("bc", "de", 0, 10),
+        "n": Bounds(None, None, 10, 10),
+        "f": Bounds(1.0, 2.0, 0, 10),
+    }
+    assert may_match([filter_], bounds)
