@@ -19,6 +19,12 @@ from bench.targets import Target
 
 VERSION = os.environ.get("FLUSS_VERSION", "0.9.1-incubating")
 _JARS = (f"org.apache.fluss:fluss-server:{VERSION}", "org.slf4j:slf4j-simple:1.7.36")
+_LAKE_JARS = (
+    f"org.apache.fluss:fluss-lake-iceberg:{VERSION}",
+    "org.xerial:sqlite-jdbc:3.50.3.0",
+    "io.trino.hadoop:hadoop-apache:3.3.5-2",
+    "ch.qos.reload4j:reload4j:1.2.25",
+)
 _OPENS = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
 _ZOOKEEPER = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServerMain"
 _COORDINATOR = "org.apache.fluss.server.coordinator.CoordinatorServer"
@@ -30,9 +36,9 @@ def available() -> bool:
     return shutil.which("mvn") is not None and shutil.which("java") is not None
 
 
-def start() -> Target:
-    """Start the three processes and wait for their ports."""
-    class_path = ":".join(str(jar(name)) for name in _JARS)
+def start(*, lake: bool = False) -> Target:
+    """Start the three processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`."""
+    class_path = ":".join(str(jar(name)) for name in (*_JARS, *(_LAKE_JARS if lake else ())))
     directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
     zookeeper, coordinator, tablet = _free_ports(3)
     for name in ("zk", "data", "remote", "conf", "log"):
@@ -44,7 +50,7 @@ def start() -> Target:
     (directory / "conf" / "server.yaml").write_text(
         f"zookeeper.address: localhost:{zookeeper}\nzookeeper.path.root: /fluss\ndefault.replication.factor: 1\n"
         f"remote.data.dir: {directory}/remote\nbind.listeners: FLUSS://localhost:{coordinator}\n"
-        f"tablet-server.id: 0\ndata.dir: {directory}/data\n"
+        f"tablet-server.id: 0\ndata.dir: {directory}/data\n" + (_lake_settings(directory) if lake else "")
     )
     conf = ["--configDir", str(directory / "conf")]
     begun = time.perf_counter()
@@ -59,6 +65,23 @@ def start() -> Target:
         processes.append(psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid))
         _await_port(port)
     return Target("Apache Fluss", f"localhost:{coordinator}", processes, time.perf_counter() - begun, directory)
+
+
+def _lake_settings(directory: Path) -> str:
+    return (
+        f"datalake.format: iceberg\ndatalake.iceberg.type: jdbc\n"
+        f"datalake.iceberg.uri: jdbc:sqlite:{directory}/catalog.db\ndatalake.iceberg.warehouse: {directory}/warehouse\n"
+    )
+
+
+def lake_catalog(directory: Path) -> dict[str, str]:
+    """The catalog in which its coordinator creates lake tables, as pyiceberg opens it."""
+    return {
+        "name": "fluss-iceberg-catalog",
+        "type": "sql",
+        "uri": f"sqlite:///{directory}/catalog.db",
+        "warehouse": f"{directory}/warehouse",
+    }
 
 
 def restart_coordinator(cluster: Target) -> None:

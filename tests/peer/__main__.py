@@ -1,7 +1,8 @@
 """`make test-peer`: what must also hold on servers and engines that we did not write.
 
 1. The client's, the query layer's and the Spark connector's tests, against an Apache Fluss of its own.
-2. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
+2. Our tiering service on an Apache Fluss with a lake, whose coordinator has created the lake's tables.
+3. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `spark`."""
+    """Run everything, or the parts that are named: `fluss`, `lake`, `spark`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
         return 0
-    parts = {"fluss": _against_apache_fluss, "spark": _on_older_spark}
+    parts = {"fluss": _against_apache_fluss, "lake": _into_its_lake, "spark": _on_older_spark}
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
     return 1 if failed else 0
@@ -59,6 +60,16 @@ def _against_apache_fluss() -> list[str]:
         coordinator = _Coordinator(cluster)
         environ = {"LAKEWARD_TEST_BOOTSTRAP": cluster.bootstrap}
         return _stepwise("fluss", _files(_ON_APACHE), environ, coordinator)
+    finally:
+        cluster.stop()
+
+
+def _into_its_lake() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with a lake: our tiering service …", flush=True)
+    cluster = apache_fluss.start(lake=True)
+    try:
+        environ = {"LAKEWARD_PEER_LAKE": json.dumps([cluster.bootstrap, str(cluster.directory)])}
+        return _stepwise("lake", ["tests/peer/test_apache_lake.py"], environ, _Coordinator(cluster))
     finally:
         cluster.stop()
 
