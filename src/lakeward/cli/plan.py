@@ -21,7 +21,9 @@ _COLUMNS = ("tier", "partition", "bucket", "files", "rows", "log")
 
 @click.command()
 @click.argument("table", type=TableName())
-@click.option("--where", metavar="CONDITION", help="As in SQL: dt = '2026-11-01' AND amount > 5. Needs the extra duckdb.")
+@click.option(
+    "--where", metavar="CONDITION", help="As in SQL: dt = '2026-11-01' AND price > 5. Needs the extra duckdb."
+)
 @click.option("--columns", callback=names, metavar="A,B", help="Only these columns.")
 @click.option("--parallelism", type=click.IntRange(min=1), default=2, show_default=True, help="Tasks side by side.")
 @lake_read_options
