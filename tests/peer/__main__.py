@@ -137,7 +137,7 @@ def _stepwise(
     while True:
         code = _run([*pytest, how, *files], environ, coordinator)
         last = _last_failed(cache)
-        if code in _FINE or (last is None and how == "--stepwise-skip"):  # the end was reached, past a test of `twice`
+        if code in _FINE or (code == 1 and last is None):  # the end was reached, past a test of `twice`
             return twice
         if code not in _STOPPED or last is None:
             return [*twice, f"{name}: pytest ended with {code}"]
