@@ -5,10 +5,10 @@ import java.util.regex.Pattern;
 
 /** Puts backticks around names like orders$changelog, but not in strings, comments or quoted names. */
 final class DollarNames {
-    /** Either something to leave alone, or (group 1) a name that ends in $changelog or $binlog. */
+    /** Either something to leave alone, or (group 1) a name that ends in $lake, $changelog or $binlog. */
     private static final Pattern PIECES = Pattern.compile(
         "'(?:[^'\\\\]|\\\\.)*+'|\"(?:[^\"\\\\]|\\\\.)*+\"|`[^`]*+`|--[^\\n]*+|/\\*.*?\\*/|\\$\\$.*?\\$\\$"
-            + "|((?<![\\w$])\\w+\\$(?:changelog|binlog)(?![\\w$]))",
+            + "|((?<![\\w$])\\w+\\$(?:lake|changelog|binlog)(?![\\w$]))",
         Pattern.DOTALL | Pattern.CASE_INSENSITIVE);
 
     private DollarNames() {}

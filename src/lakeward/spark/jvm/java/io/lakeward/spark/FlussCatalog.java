@@ -116,6 +116,24 @@ public final class FlussCatalog implements TableCatalog, SupportsNamespaces {
         return onTable(table, "table", named(table));
     }
 
+    /** VERSION AS OF: a number is a snapshot of the lake, anything else the name of a tag. */
+    @Override
+    public Table loadTable(Identifier table, String version) throws NoSuchTableException {
+        boolean numbered = !version.isEmpty() && version.chars().allMatch(Character::isDigit);
+        return asOf(table, numbered ? "scan.snapshot-id" : "scan.tag", version);
+    }
+
+    /** TIMESTAMP AS OF, in microseconds. */
+    @Override
+    public Table loadTable(Identifier table, long timestamp) throws NoSuchTableException {
+        return asOf(table, "scan.timestamp-millis", Long.toString(Math.floorDiv(timestamp, 1000)));
+    }
+
+    private Table asOf(Identifier table, String option, String value) throws NoSuchTableException {
+        FlussTable now = (FlussTable) loadTable(table);
+        return FlussTable.of(settings.with(Map.of(option, value)), now.described);
+    }
+
     @Override
     public Table createTable(Identifier table, Column[] columns, Transform[] partitions, Map<String, String> properties)
             throws TableAlreadyExistsException, NoSuchNamespaceException {

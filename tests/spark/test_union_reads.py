@@ -1,0 +1,71 @@
+"""Union reads and time travel in Spark: hot and cold are one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from server_process import ServerProcess
+from test_batch_read import explained
+from tiering_runs import TIERED, Warehouse
+
+import lakeward as lw
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
+    """A new warehouse beside the session's server."""
+    opened = Warehouse(server.bootstrap, tmp_path / "lake")
+    yield opened
+    opened.close()
+
+
+def made(lake: Warehouse, database: str, *, keyed: bool) -> lw.Table:
+    """A table of two buckets."""
+    return lake.conn.create_table(
+        f"{database}.t",
+        "id BIGINT NOT NULL, name STRING",
+        primary_key=["id"] if keyed else [],
+        buckets=2,
+        properties=TIERED,
+    )
+
+
+def catalog_of(spark: SparkSession, lake: Warehouse, database: str) -> str:
+    """A catalog that knows where the lake is."""
+    name = f"with_{database}"
+    spark.conf.set(f"spark.sql.catalog.{name}", "io.lakeward.spark.FlussCatalog")
+    spark.conf.set(f"spark.sql.catalog.{name}.bootstrap.servers", lake.bootstrap)
+    spark.conf.set(f"spark.sql.catalog.{name}.lake.warehouse", str(lake.directory))
+    return name
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_hot_and_cold_are_one_table(spark: SparkSession, lake: Warehouse, database: str, keyed: bool) -> None:
+    """The catalog's name is the union, `$lake` the cold part, and SQL travels in time."""
+    table = made(lake, database, keyed=keyed)
+    put = table.upsert if keyed else table.append
+    put([{"id": i, "name": f"n{i}"} for i in range(100)])
+    first = lake.round(table)
+    put([{"id": i, "name": "new"} for i in range(100, 150)])
+    if keyed:
+        put([{"id": 1, "name": "changed"}])
+        table.delete([{"id": 2}])
+    name = f"{catalog_of(spark, lake, database)}.{table.path}"
+    union = spark.table(name)
+    assert sorted(r.id for r in union.collect()) == [i for i in range(150) if not (keyed and i == 2)]
+    assert union.count() == (149 if keyed else 150)
+    assert union.where("name IN ('new', 'changed')").count() == (51 if keyed else 50)
+    assert f"iceberg snapshot {first.snapshot_id}" in explained(union)
+    assert spark.sql(f"SELECT count(*) FROM {name}$lake").collect()[0][0] == 100
+    assert spark.sql(f"SELECT count(*) FROM {name} VERSION AS OF {first.snapshot_id}").collect()[0][0] == 100
+    assert spark.sql(f"SELECT count(*) FROM {name} TIMESTAMP AS OF current_timestamp()").collect()[0][0] == len(
+        union.collect()
+    )
+    by_option = spark.read.option("scan.snapshot-id", str(first.snapshot_id)).table(name)
+    assert by_option.count() == 100
