@@ -146,7 +146,7 @@ class ErrorCode(enum.Enum):
     HISTORICAL_PARTITION_THROTTLED = 73, RetriableError, "Lookups in historical partitions are throttled."
 
     def error(self, message: str | None = None) -> LakewardError:
-        """The exception for this code, ready to raise; the stack trace that a Java server may send along is left out."""
+        """The exception for this code, ready to raise; the stack trace of a Java server is left out."""
         return self.kind(self, message and message.partition(_JAVA_STACK)[0])
 
     @classmethod
