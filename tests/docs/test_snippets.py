@@ -13,7 +13,13 @@ import pytest
 from server_process import ServerProcess
 
 _ROOT = Path(__file__).parents[2]
-_PAGES = ["README.md", "docs/guides/first-table.md", "docs/guides/primary-keys.md", "docs/guides/tiering-to-iceberg.md"]
+_PAGES = [
+    "README.md",
+    "docs/guides/first-table.md",
+    "docs/guides/primary-keys.md",
+    "docs/guides/tiering-to-iceberg.md",
+    "docs/guides/union-reads.md",
+]
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
