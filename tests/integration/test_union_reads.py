@@ -38,17 +38,23 @@ def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
     opened.close()
 
 
+@pytest.fixture(params=["iceberg", "paimon"])
+def tiered(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Properties of a table that goes into a lake of either format."""
+    return {**TIERED, "table.datalake.format": request.param}
+
+
 @pytest.fixture
-def log(lake: Warehouse, database: str) -> lakeward.Table:
+def log(lake: Warehouse, database: str, tiered: dict[str, str]) -> lakeward.Table:
     """A log table of two buckets."""
-    return lake.conn.create_table(f"{database}.log", "id BIGINT, name STRING", buckets=2, properties=TIERED)
+    return lake.conn.create_table(f"{database}.log", "id BIGINT, name STRING", buckets=2, properties=tiered)
 
 
 @pytest.fixture
-def users(lake: Warehouse, database: str) -> lakeward.Table:
+def users(lake: Warehouse, database: str, tiered: dict[str, str]) -> lakeward.Table:
     """A primary key table of two buckets."""
     return lake.conn.create_table(
-        f"{database}.users", "id BIGINT NOT NULL, name STRING", primary_key=["id"], buckets=2, properties=TIERED
+        f"{database}.users", "id BIGINT NOT NULL, name STRING", primary_key=["id"], buckets=2, properties=tiered
     )
 
 
@@ -112,7 +118,7 @@ def test_a_plan_says_what_each_half_gives(lake: Warehouse, log: lakeward.Table) 
     assert share is not None
     assert (share.rows, plan.summary.log_offsets, plan.summary.offsets) == (100, 30, 130)
     assert share.bytes > 0
-    assert f"iceberg snapshot {share.snapshot_id}: " in plan.describe()
+    assert f"{share.format} snapshot {share.snapshot_id}: " in plan.describe()
     assert "30 offsets" in plan.describe()
 
 
@@ -124,13 +130,14 @@ def test_files_that_cannot_match_are_left_out(lake: Warehouse, log: lakeward.Tab
     request = ReadRequest.of_name(str(log.path), filters=(Compare("<", "id", 50),), options=options(lake))
     share = plan_read(lake.conn, request).summary.lake
     assert share is not None
-    assert share.files * 2 == share.files_in_all
+    if share.format == "iceberg":  # the bounds of Paimon's files are not looked at yet
+        assert share.files * 2 == share.files_in_all
 
 
-def test_partitions_on_both_halves(lake: Warehouse, database: str) -> None:
+def test_partitions_on_both_halves(lake: Warehouse, database: str, tiered: dict[str, str]) -> None:
     """Pruned on both; what the cluster has dropped is still in the lake."""
     table = lake.conn.create_table(
-        f"{database}.parts", "id BIGINT, name STRING, dt STRING", partition_by=["dt"], buckets=1, properties=TIERED
+        f"{database}.parts", "id BIGINT, name STRING, dt STRING", partition_by=["dt"], buckets=1, properties=tiered
     )
     for day in ("a", "b"):
         table.create_partition({"dt": day})
@@ -180,7 +187,7 @@ def test_a_primary_key_table_is_the_lake_with_the_changes_laid_over(lake: Wareho
     assert union(lake, users.path) == union(lake, f"{users.path}$lake") == want
 
 
-def test_keys_of_several_columns_in_partitions(lake: Warehouse, database: str) -> None:
+def test_keys_of_several_columns_in_partitions(lake: Warehouse, database: str, tiered: dict[str, str]) -> None:
     """The same key in two partitions is two rows."""
     table = lake.conn.create_table(
         f"{database}.parts",
@@ -189,7 +196,7 @@ def test_keys_of_several_columns_in_partitions(lake: Warehouse, database: str) -
         partition_by=["dt"],
         bucket_by=["id"],
         buckets=2,
-        properties=TIERED,
+        properties=tiered,
     )
     for day in ("a", "b"):
         table.create_partition({"dt": day})
@@ -296,7 +303,7 @@ def test_without_the_lake_a_whole_log_is_read(lake: Warehouse, log: lakeward.Tab
     lake.round(log)
     log.append(rows(10, 20))
     assert len(read(lake.conn, str(log.path))) == 20
-    with pytest.raises(LakewardError, match="cannot be opened: No Iceberg catalog is named"):
+    with pytest.raises(LakewardError, match=r"cannot be opened: No (Iceberg catalog|Paimon warehouse) is named"):
         read(lake.conn, f"{log.path}$lake")
 
 

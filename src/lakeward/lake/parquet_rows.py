@@ -33,7 +33,7 @@ def parquet_rows(stream: Any, schema: pa.Schema, deleted: NDArray[np.int64] | No
                 rows = batch
             at += batch.num_rows
             if rows.num_rows:
-                yield _fitted(rows, schema)
+                yield fitted(rows, schema)
 
 
 def _any(file: pq.ParquetFile) -> str:
@@ -41,7 +41,10 @@ def _any(file: pq.ParquetFile) -> str:
     return name
 
 
-def _fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The rows in these columns and types; columns that they lack are NULL."""
+    if not schema.names:
+        return _counted(rows.num_rows)
     arrays = []
     for field in schema:
         place = rows.schema.get_field_index(field.name)

@@ -97,12 +97,17 @@ class LakeReader(Protocol):
         """Names that people gave to snapshots."""
         ...
 
-    def files(self, info: TableInfo, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
+    def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
         """The live files of a snapshot, with the bounds of some columns."""
         ...
 
-    def rows(self, file: LakeFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The live rows of a file in these columns and types; columns that the file lacks are NULL."""
+    @property
+    def merges(self) -> bool:
+        """Whether the files of a place only make sense together: one may hold newer rows of keys of another."""
+        ...
+
+    def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The live rows of files of one place, in these columns and types; columns that a file lacks are NULL."""
         ...
 
 
@@ -110,8 +115,8 @@ class LakeReader(Protocol):
 class Readable(Protocol):
     """What a LakeTable offers to readers."""
 
-    def reader(self) -> LakeReader:
-        """The table as it is now."""
+    def reader(self, info: TableInfo) -> LakeReader:
+        """The table as it is now; `info` is ours."""
         ...
 
 

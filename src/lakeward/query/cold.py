@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.lake.catalog_of import catalog_of, format_name
 from lakeward.lake.port import LakeReader, LakeSnapshot, PlacedFile, Readable
 from lakeward.model.bucket import TableBucket
@@ -21,6 +21,13 @@ from lakeward.query.pushdown import keeps_partition, partition_values
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
+
+
+class LogGoneError(RetriableError):
+    """What was planned to be read is gone; a newer snapshot of the lake has the rows."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.LOG_OFFSET_OUT_OF_RANGE, message)
 
 
 class LakeUnavailableError(LakewardError):
@@ -37,6 +44,8 @@ class ColdPart:
     offsets: Mapping[BucketId, int]
     files: Mapping[BucketId, Sequence[PlacedFile]]
     files_in_all: int = 0
+    #: The files of a bucket only make sense together.
+    merges: bool = False
 
 
 def open_reader(info: TableInfo, options: Mapping[str, str]) -> LakeReader | None:
@@ -47,7 +56,7 @@ def open_reader(info: TableInfo, options: Mapping[str, str]) -> LakeReader | Non
             raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
                 f"tables in the format '{format_name(info)}' are not read here yet"
             )
-        return None if table is None else table.reader()
+        return None if table is None else table.reader(info)
     except Exception as wrong:
         # Catalogs fail in as many ways as there are libraries; each of them means that the lake is out of reach.
         raise LakeUnavailableError(
@@ -96,7 +105,7 @@ def cold_part(
     in_all = 0
     schema, keys = info.schema, info.descriptor.partition_keys
     known: dict[tuple[str, ...], bool] = {}
-    for placed in reader.files(info, snapshot.snapshot_id, names):
+    for placed in _files(info, reader, snapshot, names):
         in_all += 1
         values = placed.place.partition_values
         if values not in known:
@@ -111,7 +120,18 @@ def cold_part(
         for b, offset in offsets.items()
         if b.partition_id is None or b.partition_id in partition_names
     }
-    return ColdPart(format_name(info), snapshot.snapshot_id, snapshot.committed_ms, by_id, found, in_all)
+    return ColdPart(format_name(info), snapshot.snapshot_id, snapshot.committed_ms, by_id, found, in_all, reader.merges)
+
+
+def _files(info: TableInfo, reader: LakeReader, snapshot: LakeSnapshot, names: Iterable[str]) -> list[PlacedFile]:
+    try:
+        return reader.files(snapshot.snapshot_id, names)
+    except FileNotFoundError as gone:
+        raise LogGoneError(
+            f"Snapshot {snapshot.snapshot_id} of {info.path} has expired while it was looked at: ask again."
+        ) from gone
+    except LakewardError as wrong:
+        raise LakeUnavailableError(wrong.code, wrong.message) from wrong
 
 
 def _offsets(conn: Connection, info: TableInfo, snapshot: LakeSnapshot) -> Mapping[TableBucket, int]:

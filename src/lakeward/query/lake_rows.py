@@ -12,15 +12,14 @@ import pyarrow.compute as pc
 from lakeward.client.results import BucketId
 from lakeward.errors import LakewardError
 from lakeward.lake.port import LakePlace, LakeReader, LakeSnapshot
-from lakeward.lake.system_columns import OFFSET
+from lakeward.lake.system_columns import BUCKET, OFFSET
 from lakeward.model.partition import name_of_values
 from lakeward.model.schema import Schema
-from lakeward.query.cold import open_reader
+from lakeward.query.cold import LogGoneError, open_reader
 from lakeward.query.data_loss import DataLossError
 from lakeward.query.merge import Tail
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit
-from lakeward.query.union import LogGoneError
 from lakeward.records.arrow_types import arrow_schema
 
 if TYPE_CHECKING:
@@ -59,8 +58,8 @@ class LakeRows:
 
     def _of_files(self, split: LakeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         try:
-            for file in split.files:
-                yield from (batch for batch in self._reader().rows(file, schema) if batch.num_rows)
+            if split.files:
+                yield from (batch for batch in self._reader().rows(split.files, schema) if batch.num_rows)
         except FileNotFoundError as gone:
             raise LogGoneError(
                 f"A file of snapshot {split.snapshot_id} of {self._info.path} was removed from the lake while it was "
@@ -110,7 +109,7 @@ class LakeRows:
                 "and the lake has moved beyond the point that this read was planned for. Ask again."
             ) from lost
         self._opened = reader
-        placed = reader.files(self._info, snapshot.snapshot_id)
+        placed = reader.files(snapshot.snapshot_id)
         files = tuple(p.file for p in placed if _id(p.place) == split.id)
         return replace(split, snapshot_id=snapshot.snapshot_id, files=files, log_start=end)
 
@@ -120,16 +119,19 @@ class LakeRows:
         snapshots = [] if reader is None else reader.snapshots()
         if reader is None or not snapshots or (self._end(snapshots[0], id_) or 0) < stop:
             raise lost
-        schema = arrow_schema(self._shown(self._columns)).append(pa.field(OFFSET, pa.int64()))
-        for placed in reader.files(self._info, snapshots[0].snapshot_id, [OFFSET]):
-            if _id(placed.place) != id_:
+        schema = arrow_schema(self._shown(self._columns))
+        schema = schema.append(pa.field(OFFSET, pa.int64())).append(pa.field(BUCKET, pa.int32()))
+        for placed in reader.files(snapshots[0].snapshot_id, [OFFSET]):
+            # Not every lake keeps buckets apart: the rows know theirs.
+            if _id(placed.place).partition != id_.partition:
                 continue
             known = placed.bounds.get(OFFSET)
             if known is not None and known.low is not None and (known.low >= stop or known.high < start):
                 continue
-            for rows in reader.rows(placed.file, schema):
+            for rows in reader.rows([placed.file], schema):
                 offsets = rows.column(OFFSET)
-                kept = rows.filter(pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, stop)))
+                wanted = pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, stop))
+                kept = rows.filter(pc.and_(wanted, pc.equal(rows.column(BUCKET), id_.bucket)))
                 if kept.num_rows:
                     yield kept.select(list(self._columns))
 

@@ -16,13 +16,20 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.port import LakeReader, LakeSnapshot
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_ENABLED
-from lakeward.query.cold import ColdPart, LakeUnavailableError, chosen_snapshot, cold_part, open_reader
+from lakeward.query.cold import (
+    ColdPart,
+    LakeUnavailableError,
+    LogGoneError,
+    chosen_snapshot,
+    cold_part,
+    open_reader,
+)
 from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
-from lakeward.query.union import LogGoneError, lake_splits, union_splits
+from lakeward.query.union import lake_splits, union_splits
 from lakeward.query.views import View, check_view
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.spark import LAKE_PREFIX
+from lakeward.query.cold import LogGoneError
 from lakeward.query.duckdb_views import PlanView
 from lakeward.query.planner import plan_read
 from lakeward.query.request import ReadRequest
 from lakeward.query.sql_tree import SqlTree
-from lakeward.query.union import LogGoneError
 
 if TYPE_CHECKING:
     import pyarrow as pa

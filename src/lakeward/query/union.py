@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lakeward.client.results import BucketId
-from lakeward.errors import ErrorCode, RetriableError
 from lakeward.lake.port import LakeFile
 from lakeward.model.table import TableInfo
-from lakeward.query.cold import ColdPart
+from lakeward.query.cold import ColdPart, LogGoneError
 from lakeward.query.plan import log_splits
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, Split, StateSplit
@@ -23,13 +22,6 @@ from lakeward.query.splits import LakeSplit, Split, StateSplit
 TAIL_CHANGES_MAX = 4_000_000
 #: Rows of files that make a task of their own worth while.
 _SPLIT_ROWS_MIN = 1_000_000
-
-
-class LogGoneError(RetriableError):
-    """Retention has passed the lake's snapshot; a newer one has the rows."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(ErrorCode.LOG_OFFSET_OUT_OF_RANGE, message)
 
 
 def union_splits(
@@ -54,7 +46,7 @@ def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
     for id_, placed in cold.files.items():
         group: list[LakeFile] = []
         for file in (p.file for p in placed):
-            if group and sum(f.rows for f in group) + file.rows > target:
+            if group and not cold.merges and sum(f.rows for f in group) + file.rows > target:
                 found.append(_of_files(cold, id_, group))
                 group = []
             group.append(file)

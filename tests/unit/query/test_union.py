@@ -11,10 +11,10 @@ from lakeward.lake.port import LakeDeletes, LakeFile, LakePlace, PlacedFile
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_columns
-from lakeward.query.cold import ColdPart
+from lakeward.query.cold import ColdPart, LogGoneError
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit, Tier, split_of_json
-from lakeward.query.union import TAIL_CHANGES_MAX, LogGoneError, lake_splits, union_splits
+from lakeward.query.union import TAIL_CHANGES_MAX, lake_splits, union_splits
 
 PATH = TablePath("shop", "orders")
 REQUEST = ReadRequest(PATH)

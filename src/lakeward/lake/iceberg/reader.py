@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,8 +29,12 @@ _FILE_PATH_ID = 2147483546
 class IcebergReader:
     """One state of the table's metadata; what is committed later is not seen."""
 
-    def __init__(self, table: Table) -> None:
+    #: A row that is replaced is deleted by its position: every file stands for itself.
+    merges = False
+
+    def __init__(self, table: Table, info: TableInfo) -> None:
         self._table = table
+        self._info = info
         self._metadata = table.metadata
         self._deleted = DeletedPositions(table.io)
 
@@ -60,7 +64,7 @@ class IcebergReader:
             if ref.snapshot_ref_type is SnapshotRefType.TAG and name != ROUND_TAG
         }
 
-    def files(self, info: TableInfo, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
+    def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
         """The live files of a snapshot; refuses one with equality deletes, which only compaction turns into rows."""
         snapshot = self._metadata.snapshot_by_id(snapshot_id)
         bounds = ColumnBounds(self._table.schema(), bounds_of)
@@ -68,18 +72,16 @@ class IcebergReader:
         for values, files in live_files(snapshot, self._table.io).items():
             if files.equality_deletes:
                 raise ErrorCode.INVALID_TABLE.error(
-                    f"{info.path} holds equality deletes of another tiering service in the lake, which are not read "
-                    "here. Compact the table with Iceberg's rewrite_data_files, or read it without the lake."
+                    f"{self._info.path} holds equality deletes of another tiering service in the lake, which are not "
+                    "read here. Compact the table with Iceberg's rewrite_data_files, or read it without the lake."
                 )
-            found += self._placed(info, values, files, bounds)
+            found += self._placed(values, files, bounds)
         return found
 
-    def _placed(
-        self, info: TableInfo, values: tuple[Any, ...], files: LiveFiles, bounds: ColumnBounds
-    ) -> Iterator[PlacedFile]:
+    def _placed(self, values: tuple[Any, ...], files: LiveFiles, bounds: ColumnBounds) -> Iterator[PlacedFile]:
         specs, schema = self._table.specs(), self._table.schema()
         for file in files.data:
-            place = place_of(specs[file.spec_id], schema, info, values)
+            place = place_of(specs[file.spec_id], schema, self._info, values)
             deletes = tuple(
                 LakeDeletes(d.file_path, d.record_count) for d in files.position_deletes if _is_about(d, file)
             )
@@ -87,11 +89,12 @@ class IcebergReader:
                 place, LakeFile(file.file_path, file.record_count, file.file_size_in_bytes, deletes), bounds.of(file)
             )
 
-    def rows(self, file: LakeFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The live rows of a file."""
-        gone = self._deleted.of(file.path, [d.path for d in file.deletes])
-        with self._table.io.new_input(file.path).open() as stream:
-            yield from parquet_rows(stream, schema, gone)
+    def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The live rows of files."""
+        for file in files:
+            gone = self._deleted.of(file.path, [d.path for d in file.deletes])
+            with self._table.io.new_input(file.path).open() as stream:
+                yield from parquet_rows(stream, schema, gone)
 
 
 def _on_round(above: list[Snapshot], round_: Snapshot) -> list[LakeSnapshot]:

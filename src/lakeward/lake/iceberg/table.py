@@ -45,10 +45,10 @@ class IcebergTable:
             ) from None
         return None if found is None else described(found)
 
-    def reader(self) -> IcebergReader:
+    def reader(self, info: TableInfo) -> IcebergReader:
         """The table as it is now, for readers."""
         self._table.refresh()
-        return IcebergReader(self._table)
+        return IcebergReader(self._table, info)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""

@@ -19,4 +19,6 @@ snapshots          snapshot-N: read, and created by exactly one writer
 expiry             old snapshots and what only they need; files that nobody knows
 disk               files that appear whole or not at all
 table              PaimonTable: snapshots read, rounds committed
+reader             PaimonReader: the files of a snapshot, the rows of a place
+snapshot_forms     a snapshot → what the port says of it
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
@@ -14,20 +15,17 @@ from lakeward.lake.paimon.expiry import expire, orphans
 from lakeward.lake.paimon.log_compaction import rewritten, small_files
 from lakeward.lake.paimon.manifests import FileEntry, Manifests
 from lakeward.lake.paimon.place_directory import place_directory, place_of
+from lakeward.lake.paimon.reader import PaimonReader
+from lakeward.lake.paimon.schema_file import newest_schema
 from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.paimon.snapshot_forms import USER, described, is_round
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
-from lakeward.lake.round_properties import (
-    COMMIT_USER,
-    RoundProperties,
-    offsets_in,
-    offsets_path_in,
-    tiering_epoch_in,
-)
+from lakeward.lake.round_properties import RoundProperties
+from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import Clock
 
-_USER = "commit-user"
 #: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
 ROUND_TAG = "lakeward-tiering"
 #: Who compacts: not the tiering service, whose snapshots say how far it is.
@@ -52,6 +50,12 @@ class PaimonTable:
             self._snapshots.tag(ROUND_TAG, found)
         return self._described(found)
 
+    def reader(self, info: TableInfo) -> PaimonReader:
+        """The table as it is now, for readers."""
+        schema = newest_schema(self._directory)
+        assert schema is not None, "a table that was loaded has a schema"
+        return PaimonReader(self._snapshots, TableShape.of(self._directory, schema, info))
+
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
         shape = self._written_shape()
@@ -72,7 +76,7 @@ class PaimonTable:
         """One snapshot with all files of a round, and one more where it has merged files."""
         parts = [WrittenFiles.of_bytes(data) for data in written]
         properties = round_.to_properties()
-        user = properties.pop(_USER)
+        user = properties.pop(USER)
         committer = Committer(self._snapshots, self._manifests(), self._written_shape().schema_id, self._clock, user)
 
         def check(newest: PaimonSnapshot | None) -> None:
@@ -130,17 +134,8 @@ class PaimonTable:
             Path(path).unlink(missing_ok=True)
 
     def _described(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
-        properties = {**snapshot.properties, _USER: snapshot.user}
         counts_rows = self._shape is not None and not self._shape.keys  # by key, rows that were replaced count too
-        return LakeSnapshot(
-            snapshot.id,
-            snapshot.time_ms,
-            offsets_in(properties),
-            offsets_path_in(properties),
-            tiering_epoch_in(properties),
-            properties,
-            total_rows=snapshot.total_rows if counts_rows else None,
-        )
+        return replace(described(snapshot), total_rows=snapshot.total_rows if counts_rows else None)
 
     @property
     def _name(self) -> str:
@@ -150,7 +145,7 @@ class PaimonTable:
         """The newest round among a snapshot and those before it; where they are forgotten, the tag tells."""
         oldest = None
         for snapshot in self._snapshots.back_from(newest):
-            if _is_round(snapshot):
+            if is_round(snapshot):
                 return snapshot
             oldest = snapshot
         if oldest is None or oldest.id == 1:
@@ -179,8 +174,3 @@ class PaimonTable:
     def _written_shape(self) -> TableShape:
         assert self._shape is not None, "a table that is written comes from `ensure`"
         return self._shape
-
-
-def _is_round(snapshot: PaimonSnapshot) -> bool:
-    known = snapshot.properties
-    return snapshot.user == COMMIT_USER and (offsets_in(known) is not None or offsets_path_in(known) is not None)

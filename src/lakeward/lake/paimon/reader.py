@@ -1,0 +1,72 @@
+"""PaimonReader: snapshots, their files place by place, and the rows of a place: as they are, or merged by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from lakeward.errors import ErrorCode
+from lakeward.lake.paimon.binary_row import of_binary
+from lakeward.lake.paimon.commit import live_files
+from lakeward.lake.paimon.compaction import merged_rows
+from lakeward.lake.paimon.manifests import Manifests
+from lakeward.lake.paimon.place_directory import place_directory, place_of
+from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.paimon.snapshot_forms import described, is_round
+from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.parquet_rows import fitted, parquet_rows
+from lakeward.lake.port import LakeFile, LakeSnapshot, PlacedFile
+
+
+class PaimonReader:
+    """One table. Files of a primary key table are sorted runs, of which the newest row of a key counts."""
+
+    def __init__(self, snapshots: Snapshots, shape: TableShape) -> None:
+        self._snapshots = snapshots
+        self._shape = shape
+        self.merges = bool(shape.keys)
+
+    def snapshots(self) -> list[LakeSnapshot]:
+        """Snapshots that say how far each bucket is, newest first."""
+        found: list[LakeSnapshot] = []
+        above: list[PaimonSnapshot] = []
+        for snapshot in self._snapshots.back_from(self._snapshots.newest()):
+            above.append(snapshot)
+            if is_round(snapshot):
+                told = described(snapshot)
+                found += [replace(told, snapshot_id=s.id, committed_ms=s.time_ms, round_id=snapshot.id) for s in above]
+                above = []
+        return found
+
+    def tags(self) -> dict[str, int]:
+        """Tags are not looked up here yet."""
+        return {}
+
+    def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:  # noqa: ARG002 - the port's
+        """The live files of a snapshot, in the order of the log where there is one; their bounds are not looked at."""
+        snapshot = self._snapshots.read(snapshot_id)
+        if snapshot is None:
+            raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(f"Snapshot {snapshot_id} has expired.")
+        shape = self._shape
+        types = shape.types_of(shape.partition_keys)
+        manifests = Manifests(Path(shape.directory), types, shape.schema_id)
+        found = []
+        for entry in live_files(manifests, snapshot).values():
+            directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
+            file = LakeFile(str(directory / entry.name), entry.rows, entry.bytes)
+            found.append(PlacedFile(place_of(shape, entry.partition, entry.bucket), file))
+        return found
+
+    def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of files of one place; those of a primary key table are merged in memory, a bucket at a time."""
+        if not self.merges:
+            for file in files:
+                with Path(file.path).open("rb") as stream:
+                    yield from parquet_rows(stream, schema)
+            return
+        directory = Path(files[0].path).parent
+        rows = merged_rows(self._shape, directory, [Path(file.path).name for file in files], is_bottom=True)
+        yield from (fitted(batch, schema) for batch in rows.to_batches() if batch.num_rows)
