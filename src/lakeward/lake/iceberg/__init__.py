@@ -8,6 +8,7 @@ places             … and the other way round: the place that a partition stand
 data_writer        rows → Parquet files, rolled by size
 merge_writer       changes by key → data files and position deletes (row_positions finds the old rows)
 table              IcebergTable: snapshots read, rounds committed
+manifest_cache     manifests that were read before
 reader             IcebergReader: the files of a snapshot, the rows of a file
 round_snapshot     the snapshot of a round; the newest one is tagged and always found
 file_changes       … and of anything else that adds and removes files: the producer that pyiceberg lacks

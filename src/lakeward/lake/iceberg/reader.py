@@ -15,6 +15,7 @@ from pyiceberg.table.snapshots import Snapshot
 from lakeward.errors import ErrorCode
 from lakeward.lake.iceberg.column_bounds import ColumnBounds
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
+from lakeward.lake.iceberg.manifest_cache import ManifestCache
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.iceberg.round_snapshot import ROUND_TAG, history, is_round, newest_round
 from lakeward.lake.iceberg.row_positions import DeletedPositions
@@ -24,6 +25,8 @@ from lakeward.lake.port import LakeDeletes, LakeFile, LakeSnapshot, PlacedFile
 from lakeward.model.table import TableInfo
 
 _FILE_PATH_ID = 2147483546
+#: One for the process: tables are opened anew for every plan.
+_MANIFESTS = ManifestCache()
 
 
 class IcebergReader:
@@ -69,7 +72,7 @@ class IcebergReader:
         snapshot = self._metadata.snapshot_by_id(snapshot_id)
         bounds = ColumnBounds(self._table.schema(), bounds_of)
         found: list[PlacedFile] = []
-        for values, files in live_files(snapshot, self._table.io).items():
+        for values, files in live_files(snapshot, self._table.io, _MANIFESTS).items():
             if files.equality_deletes:
                 raise ErrorCode.INVALID_TABLE.error(
                     f"{self._info.path} holds equality deletes of another tiering service in the lake, which are not "

@@ -16,6 +16,7 @@ from lakeward.lake.iceberg.expiry import expire, orphans
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.iceberg.reader import IcebergReader
+from lakeward.lake.iceberg.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
 from lakeward.lake.iceberg.snapshot_forms import described
 from lakeward.lake.iceberg.tidiness import worst_places
@@ -89,7 +90,7 @@ class IcebergTable:
             raise LakeConflictError(f"Another tiering round of {info.path} was committed to the lake first.")
         spec_id = self._table.metadata.default_spec_id
         try:
-            with self._table.transaction() as change:
+            with RememberingTransaction(self._table) as change:
                 round_snapshot = RoundSnapshot(change, self._table.io, round_.to_properties())
                 for part in (WrittenFiles.of_bytes(data, spec_id) for data in written):
                     _add(round_snapshot, part)
