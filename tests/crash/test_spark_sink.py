@@ -31,7 +31,7 @@ _SUPPORT = Path(__file__).parents[1] / "support"
 pytestmark = [
     pytest.mark.crash,
     pytest.mark.slow,
-    pytest.mark.timeout(1800),
+    pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
 ]
 
