@@ -18,6 +18,7 @@ from lakeward.query.filters import Compare
 from lakeward.query.planner import plan_read
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Tier
+from lakeward.runtime.clock import Clock
 
 pytestmark = pytest.mark.slow
 
@@ -272,24 +273,27 @@ def test_a_table_as_a_snapshot_has_it(lake: Warehouse, users: lakeward.Table) ->
         union(lake, users.path, **{"scan_snapshot-id": "42"})
 
 
+def until_after(clock: Clock, time_ms: int) -> None:
+    """What comes next has a later millisecond."""
+    while clock.now_ms() <= time_ms:
+        pass
+
+
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_table_as_it_was_at_a_time(lake: Warehouse, log: lakeward.Table, users: lakeward.Table, keyed: bool) -> None:
     """Before the first snapshot, between two, after the last: the older snapshot and the log up to then."""
     table = users if keyed else log
     put = table.upsert if keyed else table.append
+    clock = lake.tools().clock
     times: list[int] = []
-
-    def now() -> None:
-        newest = max(r["_timestamp"] for r in table.scan(metadata_columns=True).to_arrow().to_pylist())
-        times.append(int(newest.timestamp() * 1000))
-        lake.tools().clock.sleep(0.01) if hasattr(lake.tools().clock, "sleep") else threading.Event().wait(0.01)
-
     for number in range(4):
         put(rows(number * 10, number * 10 + 10))
-        now()
+        newest = max(r["_timestamp"] for r in table.scan(metadata_columns=True).to_arrow().to_pylist())
+        times.append(int(newest.timestamp() * 1000))
+        until_after(clock, times[-1])
         if number in {1, 2}:
             lake.round(table)
-            threading.Event().wait(0.01)
+            until_after(clock, clock.now_ms())
     for number, at_ms in enumerate(times):
         assert union(lake, table.path, **{"scan_timestamp-millis": str(at_ms)}) == rows(0, number * 10 + 10), number
 
