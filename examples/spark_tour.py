@@ -1,7 +1,7 @@
 """A tour of the Spark connector, against any Lakeward or Apache Fluss cluster.
 
-    lakeward serve --data-dir data          # in another terminal
-    python examples/spark_tour.py localhost:9123
+lakeward serve --data-dir data          # in another terminal
+python examples/spark_tour.py localhost:9123
 """
 
 from __future__ import annotations
