@@ -32,7 +32,7 @@ _ON_APACHE = [
     "tests/integration/test_cli_kv.py",
     "tests/spark/test_*.py",
 ]
-_NEEDS_A_LAKE = "tests/spark/test_tiering.py"  # which the cluster started here does not have
+_NEEDS_A_LAKE = "tests/spark/test_spark_tiering.py"  # which the cluster started here does not have
 _OLDER_SPARK = ["tests/spark", "tests/peer"]
 _STANDS_STILL = "Failed to move table buckets"
 _CREATED = re.compile(r"Registered table assignment .* for table id (\d+)")
