@@ -48,8 +48,10 @@ test-crash: setup ## kill -9 a server 50 times while rows are written, a tiering
 test-peer: setup ## the client and Spark connector against Apache Fluss and beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer
 
-bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks.md
+bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks*.md
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.spark
+	$(BIN)/python -m bench.tiering
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 	$(BIN)/python -m lakeward.spark.jvm.build
