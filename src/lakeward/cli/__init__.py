@@ -9,6 +9,7 @@ serve, demo, bench    run a server, show it, measure it
 databases, tables, partitions, cluster
 append, tail, head, offsets
 upsert, delete, lookup, changelog, dump
+sql, plan, lake_read  SELECTs without Spark, and how a table would be read
 tier, lake            the tiering service, what people say to it, and looking after lake tables
 groups, completion
 

@@ -1,7 +1,8 @@
 """What an application holds in its hands.
 
 The blocking door
-    sync, sync_table   Connection, Table, Writer, Scan: facades over the asyncio core
+    sync, sync_table, sync_writers, sync_scan
+                       Connection, Table, Writer, Scan: facades over the asyncio core
     loop_thread        the background event loop the facades run on
 
 The cluster
@@ -9,6 +10,7 @@ The cluster
     admin              databases, tables, cluster options
     lake               snapshots of the lake; what a tiering service reports
     cluster            what everything on one connection shares: settings, channels, metadata, worker threads
+    patience           a request to a leader, repeated while it moves
     metadata_cache     who leads which bucket; refreshed when a server says it is not the leader
     settings, results  options as values; the small values that calls answer with
 
@@ -23,6 +25,7 @@ A table
 Rows in:  write → routing → batching → encode (threads) → lane → sender → servers
     writer             AsyncWriter: rows in, acknowledgements out
     routing, batching  which partition and bucket a row belongs to; small writes → batches
+    pipeline, delivery what writers of both kinds share; what a batch travels in
     lane               one bucket's batches: order, sequences, what an answer means. Decides, sends nothing
     sender             lanes → leaders; finds them again, repeats, gives up
     writer_ids         writer ids, lent to writers and taken back

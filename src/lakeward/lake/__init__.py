@@ -4,6 +4,7 @@ The port
     port               what every format offers: catalog, table, writer, snapshot, reader
     catalog_of         the catalog of a table, for readers
     formats            formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
+    catalog_of         the catalog that a table is in, opened once in a process
     conflict           the error of a round that came too late
 
 What a snapshot tells

@@ -34,5 +34,8 @@ def format_name(info: TableInfo) -> str:
     """The lake format of a table."""
     found = LAKE_FORMAT.read(info.descriptor.properties)
     if found is None:
-        raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(f"{info.path} names no lake format (table.datalake.format).")
+        raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
+            f"{info.path} names no lake format: start the server with datalake.format=iceberg, or create the table "
+            "with 'table.datalake.format'."
+        )
     return str(found)

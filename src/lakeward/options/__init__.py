@@ -4,6 +4,8 @@ kinds            text ↔ value: sizes, durations, switches, choices, lists, map
 option           Option, OptionTable, Alias, and the error for an unknown key
 endpoint         Endpoint: NAME://host:port
 table            rows a table may carry
+tiering          rows for the tiering of one table that Apache Fluss has no name for
+apache           options of Apache Fluss that have no effect here
 server           rows for the server
 server_options   ServerOptions: what a server was started with
 client           rows for connections, writers, scanners

@@ -5,11 +5,13 @@ A log and its batches:
     layout, batch_header   Field, Layout; BATCH_V0, V1, V2
     log_batch              batches in a buffer: cut, check, stamp, walk
     arrow_message          where rows, nodes and buffers stand in an Arrow message
+    null_columns           columns that a batch does not have yet, as NULLs
     projection             columns asked for, columns sent: surgery, never decoding
     crc32c, varint         checksum; variable-length integers
 
 One row, one key, one value at a time; these say what the bytes mean:
 
+    row_codec, slots                                         what the row formats share
     compacted_row, indexed_row, aligned_row, binary_array    rows as bytes
     key_encoding, key_decoding, bucketing                    keys as bytes and back, key → bucket
     statistics, predicate                                    min, max, nulls of a batch; may a batch be skipped?
@@ -19,7 +21,7 @@ Whole batches at a time, for primary key tables. These load numba, and a server 
     spans                  bytes where they lie, in one buffer or several
     kv_batch, value_batch  what a put carries, what a scan answers
     changelog_batch        changes as the log stores them, and read back for replay
-    row_kernels            many rows ↔ columns;  key_rows: columns → keys
+    row_kernels            many rows ↔ columns;  key_rows, key_columns, key_kernels: columns → keys
     columns                columns as Arrow lays them out;  buffer_codecs: their compression
     row_programs           what compiled loops are told of each column
     flat_rows, nested_columns              the two halves of row_kernels: scalars; ARRAY, MAP and ROW
@@ -28,5 +30,6 @@ Whole batches at a time, for primary key tables. These load numba, and a server 
 
 The client's side; these import Arrow, and the server never imports them:
 
+    arrow_casts, arrow_statistics          values made to fit; min, max, nulls of Arrow columns
     arrow_types, arrow_rows, arrow_row_kernels, bucket_kernels, row_batches, log_batch_builder, partition_values
 """

@@ -13,9 +13,14 @@
 | types, field_metadata | Spark's types ↔ column types, in Spark's JSON form |
 | spark_arrow | batches as Spark wants them, and back |
 | lookups, lookup_task, lookup_cache | rows of a table looked up by key for every row of a DataFrame |
-| source, readers, writers | the data source `fluss` without the jar |
-| bridge, calls | what the jar calls: one Python process for each JVM |
+| source, readers, stream_readers, writers | the data source `fluss` without the jar (no_streams: on Spark 4.1) |
+| bridge, frames | one Python process for each task of a JVM: calls and rows over a Unix socket |
+| calls, call | what the jar can call: catalog_calls, read_calls, stream_calls, write_calls |
 | jvm | the jar and its Java sources |
+| chosen_table, pushed_filters, rows_to_write, overwrite | what both doors share of a table and its rows |
+| connections | one connection for each process and cluster |
+| one_sentence | errors as Spark shows them shortest |
+| tiering_job, spark_runner | the tiering service as a Spark application |
 
 The only package that imports pyspark, and only where a session is at hand: the bridge starts without it.
 """

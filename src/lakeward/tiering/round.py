@@ -14,6 +14,7 @@ from lakeward.client.lake import KEEP_ALL, LakeTotals, TieringRound
 from lakeward.client.sync import Connection
 from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
+from lakeward.lake.catalog_of import format_name
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.port import LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
@@ -21,7 +22,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.tiering import DEAD_LETTER_TABLE, PAUSED, REQUESTED_MS, SKIP_LOST
 from lakeward.runtime.clock import Clock
-from lakeward.tiering.catalogs import LakeCatalogs, format_of
+from lakeward.tiering.catalogs import LakeCatalogs
 from lakeward.tiering.dead_letters import deliver
 from lakeward.tiering.runner import Runner
 from lakeward.tiering.split_generator import BucketLog, end_offsets, generate
@@ -186,7 +187,7 @@ def _rows_per_split(in_lake: Mapping[TableBucket, int], logs: Sequence[BucketLog
 
 
 def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Split]) -> list[TieringTask]:
-    name = format_of(info)
+    name = format_name(info)
     writings = lake.writing([place_of(s) for s in splits])
     takes_letters = DEAD_LETTER_TABLE.read(info.descriptor.custom_properties) is not None
     return [

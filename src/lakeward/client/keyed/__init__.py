@@ -15,6 +15,7 @@ Rows in:  upsert, delete → written_columns → changes (threads) → change_ba
 
 Rows out:  lookup → lookups → bucket_calls → servers → value_decoder → reader
     lookups            many keys, or prefixes of keys, in one call
+    few_keys           one key or a few, the short way
     lookup_kernels     keys into requests, values out of answers
     bucket_calls       requests to many leaders, repeated where one has moved
     value_decoder      stored values → Arrow, whatever schema they were written under

@@ -9,7 +9,9 @@ data_writer        rows → Parquet files, rolled by size
 merge_writer       changes by key → data files and position deletes (row_positions finds the old rows)
 table              IcebergTable: snapshots read, rounds committed
 manifest_cache     manifests that were read before
-reader             IcebergReader: the files of a snapshot, the rows of a file
+reader             IcebergReader: the files of a snapshot, the rows of a file (column_bounds: what their columns hold)
+snapshot_forms     a snapshot → what the port says of it
+remembering_transaction   a commit whose time does not grow with the snapshots before it
 round_snapshot     the snapshot of a round; the newest one is tagged and always found
 file_changes       … and of anything else that adds and removes files: the producer that pyiceberg lacks
 live_files         the files of a snapshot, place by place

@@ -20,5 +20,8 @@ expiry             old snapshots and what only they need; files that nobody know
 disk               files that appear whole or not at all
 table              PaimonTable: snapshots read, rounds committed
 reader             PaimonReader: the files of a snapshot, the rows of a place
+commit             one snapshot on top of the newest, tried again on a lost race
+writing            what a task is told, and what it tells
+value_bounds       least and greatest values of a file's columns
 snapshot_forms     a snapshot → what the port says of it
 """

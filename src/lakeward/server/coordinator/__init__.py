@@ -16,6 +16,7 @@
     auto_partitioner   … applied to the catalog
     cluster_config     options in force, changed while running
     lake/              tiering: whose turn it is, and how far the lake is
+    database, partition, alteration, row_numbers, handler    nouns and steps the above share
     writer_ids         ids for idempotent writers
     producer_offsets   where a producer's writes began
 

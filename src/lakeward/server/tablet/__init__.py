@@ -7,14 +7,15 @@ selection  which batches and columns of them a fetch gets (filters: the predicat
 waiting    fetches that wait for rows, woken by the append
 scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS
 puts       PUT_KV
-lookups    LOOKUP, PREFIX_LOOKUP
+lookups    LOOKUP, PREFIX_LOOKUP (packed_lookup, lookup_kernels: many keys at once, compiled)
 first_rows   LIMIT_SCAN of state
 kv_scanners  SCAN_KV: cursors over state
 kv_gate    lets requests in when the state of their buckets is open and free
 busy       buckets whose state is worked on by a thread, and who waits for them (parked: a request that is kept)
 early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other
-lazy_kv    kv_service, made when a primary key table is first touched
+lazy_kv    kv_service, made when a primary key table is first touched; kv_warm_up compiles what it needs
+log_settings  a table's options as its logs take them
 tried_again  chores that fail for one bucket
 service    one handler per API
 """

@@ -1,6 +1,10 @@
 """The key/value state of one bucket of a primary key table.
 
     store          the port: KvStore, KvView, Applied
+    kv_tablet      KvTablet: one bucket's state and its changelog; kv_table: what its table says
+    changes        a put, row by row or compiled (put_kernels): old values, new ones, what is logged
+    merging, missing_rows    rows that decide one by one; rows that a lookup inserts
+    log_compaction older changes of a key leave the changelog
     slices         batches of keys and values: many byte strings in one buffer
     recovery       state coming back: snapshot, then the log since (replay)
     snapshots      the state on disk with its log offset; the newest good one; the same for all engines
