@@ -2,7 +2,6 @@
 
 The port
     port               what every format offers: catalog, table, writer, snapshot, reader
-    catalog_of         the catalog of a table, for readers
     formats            formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
     catalog_of         the catalog that a table is in, opened once in a process
     conflict           the error of a round that came too late
@@ -13,6 +12,7 @@ What a snapshot tells
 
 Rows on their way
     system_columns     __bucket, __offset, __timestamp
+    conformed_rows     rows in the columns and types of a data file
     last_changes       many changes → the last one of each key
     parquet_dictionaries   columns that are worth a dictionary
     parquet_rows       and back: the live rows of a file

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import count
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyiceberg import types as ice
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema as IcebergSchema
 
-from lakeward.errors import ErrorCode
+from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
@@ -97,15 +96,7 @@ class FileRows:
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The same rows, matched by name; a value that does not fit is refused with its column."""
-        arrays = []
-        for field in self.schema:
-            place = rows.schema.get_field_index(field.name)
-            if place < 0:
-                arrays.append(pa.nulls(rows.num_rows, field.type))
-                continue
-            column = rows.column(place)
-            arrays.append(column if column.type.equals(field.type) else _cast(field, column))
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        return conformed(rows, self.schema)
 
 
 def _narrow(field: pa.Field) -> pa.Field:
@@ -125,13 +116,3 @@ def _narrow_type(type_: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(type_):
         return pa.struct([_narrow(f) for f in type_])
     return type_
-
-
-def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
-    try:
-        # Finer fractions of a second than Iceberg keeps are cut off, as Apache Fluss cuts them.
-        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"Column '{field.name}' does not fit into the lake: {wrong}"
-        ) from None

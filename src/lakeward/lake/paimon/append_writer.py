@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.parquet_files import ROW_GROUP_ROWS, ParquetFiles
-from lakeward.lake.paimon.types import conformed
 from lakeward.lake.paimon.writing import Writing, WrittenFiles, file_place
 from lakeward.lake.port import LakePlace, Written
 

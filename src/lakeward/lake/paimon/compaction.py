@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.key_order import last_of_each, sorted_by
 from lakeward.lake.paimon.manifests import FileEntry
 from lakeward.lake.paimon.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
-from lakeward.lake.paimon.types import conformed
 from lakeward.lake.paimon.writing import Merging
 from lakeward.lake.port import LakePlace
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.compaction import merged_rows
 from lakeward.lake.paimon.key_order import last_of_each, sorted_by
 from lakeward.lake.paimon.parquet_files import CHANGELOG, DATA, FilePlace, ParquetFiles
 from lakeward.lake.paimon.shape import KEY_PREFIX, KIND, SEQUENCE
-from lakeward.lake.paimon.types import conformed
 from lakeward.lake.paimon.writing import Writing, WrittenFiles, file_place
 from lakeward.lake.port import LakePlace, Written
 from lakeward.lake.system_columns import CHANGE

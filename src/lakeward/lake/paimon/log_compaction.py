@@ -8,12 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.binary_row import of_binary
 from lakeward.lake.paimon.manifests import FileEntry
 from lakeward.lake.paimon.parquet_files import FilePlace, ParquetFiles
 from lakeward.lake.paimon.place_directory import place_directory
 from lakeward.lake.paimon.shape import TableShape
-from lakeward.lake.paimon.types import conformed
 
 #: So many small files may gather before they become one.
 SMALL_FILES_MAX = 8

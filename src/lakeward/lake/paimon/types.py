@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from lakeward.errors import ErrorCode
 from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.data_types import BIGINT, INT, TIMESTAMP_LTZ, DataType, RowField, TypeRoot
 
@@ -90,29 +88,6 @@ def file_field(number: int, name: str, type_: DataType) -> pa.Field:
 def needs_int96(types: Sequence[DataType]) -> bool:
     """Whether moments are so fine that Paimon keeps them in Parquet's oldest form."""
     return any(_is_fine(type_) for type_ in types)
-
-
-def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The rows in these columns, matched by name; a value that does not fit is refused with its column."""
-    arrays = []
-    for field in schema:
-        place = rows.schema.get_field_index(field.name)
-        if place < 0:
-            arrays.append(pa.nulls(rows.num_rows, field.type))
-            continue
-        column = rows.column(place)
-        arrays.append(column if column.type.equals(field.type) else _cast(field, column))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
-    try:
-        # Finer fractions of a second than the column has are cut off, as Apache Fluss cuts them.
-        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"Column '{field.name}' does not fit into the lake: {wrong}"
-        ) from None
 
 
 def _unit(type_: DataType) -> str:

@@ -1,0 +1,31 @@
+"""Rows on their way into a data file: the file's columns, matched by name, in the file's types."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.errors import ErrorCode
+
+
+def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The rows in these columns; missing ones are NULL, a value that does not fit is refused with its column."""
+    arrays = []
+    for field in schema:
+        place = rows.schema.get_field_index(field.name)
+        if place < 0:
+            arrays.append(pa.nulls(rows.num_rows, field.type))
+            continue
+        column = rows.column(place)
+        arrays.append(column if column.type.equals(field.type) else _cast(field, column))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
+    try:
+        # Finer fractions of a second than the column has are cut off, as Apache Fluss cuts them.
+        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
+        raise ErrorCode.INVALID_TARGET_COLUMN.error(
+            f"Column '{field.name}' does not fit into the lake: {wrong}"
+        ) from None
