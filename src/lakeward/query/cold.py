@@ -98,7 +98,7 @@ def cold_part(
     partition_names: Mapping[int, str],
 ) -> ColdPart:
     """What a snapshot holds; `partition_names` are those of the partitions that there are, by id."""
-    offsets = _offsets(conn, info, snapshot)
+    by_id = bucket_offsets(conn, info, snapshot, partition_names)
     kept = list(filters)
     names = {name for f in kept for name in columns_of(f)}
     found: dict[BucketId, list[PlacedFile]] = {}
@@ -115,12 +115,18 @@ def cold_part(
         if known[values] and may_match(kept, placed.bounds):
             name = name_of_values(values) if values else None
             found.setdefault(BucketId(name, placed.place.bucket), []).append(placed)
-    by_id = {
+    return ColdPart(format_name(info), snapshot.snapshot_id, snapshot.committed_ms, by_id, found, in_all, reader.merges)
+
+
+def bucket_offsets(
+    conn: Connection, info: TableInfo, snapshot: LakeSnapshot, partition_names: Mapping[int, str]
+) -> dict[BucketId, int]:
+    """How far a snapshot is with each bucket of the partitions that there are, whose names are given by id."""
+    return {
         BucketId(None if b.partition_id is None else partition_names[b.partition_id], b.bucket): offset
-        for b, offset in offsets.items()
+        for b, offset in _offsets(conn, info, snapshot).items()
         if b.partition_id is None or b.partition_id in partition_names
     }
-    return ColdPart(format_name(info), snapshot.snapshot_id, snapshot.committed_ms, by_id, found, in_all, reader.merges)
 
 
 def _files(info: TableInfo, reader: LakeReader, snapshot: LakeSnapshot, names: Iterable[str]) -> list[PlacedFile]:
