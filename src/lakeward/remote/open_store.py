@@ -1,0 +1,33 @@
+"""open_store: the store that a URL names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lakeward.errors import ErrorCode
+from lakeward.remote.directory_store import DirectoryStore
+from lakeward.remote.store import RemoteStore
+
+_S3_SCHEMES = ("s3", "s3a", "s3n")
+
+
+def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
+    """The store of a URL: file://, a plain directory, s3:// or s3a://. Nothing is read or written yet."""
+    root = url.rstrip("/") or url
+    parts = urlsplit(root)
+    if parts.scheme in _S3_SCHEMES:
+        from lakeward.remote.s3_settings import S3Settings
+        from lakeward.remote.s3_store import S3Store
+
+        if not parts.netloc:
+            raise ErrorCode.INVALID_CONFIG.error(f"'{url}' names no bucket; write s3://bucket/prefix.")
+        return S3Store(root, parts.netloc, parts.path.strip("/"), S3Settings.of(settings))
+    if parts.scheme == "file":
+        return DirectoryStore(root, Path(unquote(parts.path)))
+    if "://" in root:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"'{url}' is no remote storage we can use; write a directory, file://, s3:// or s3a://."
+        )
+    return DirectoryStore(root, Path(root).absolute())

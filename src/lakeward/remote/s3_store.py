@@ -1,0 +1,209 @@
+"""S3Store: a bucket, by obstore."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import obstore
+from obstore import exceptions
+from obstore import store as stores
+
+from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
+from lakeward.remote.pace import Pace
+from lakeward.remote.s3_settings import S3Settings
+from lakeward.remote.store import StoredObject, checked_path
+
+T = TypeVar("T")
+_PART_BYTES = 8 << 20
+_PARTS_AT_ONCE = 4
+
+
+class S3Store:
+    """A RemoteStore in a bucket, below a prefix."""
+
+    def __init__(self, url: str, bucket: str, prefix: str, settings: S3Settings) -> None:
+        self.url = url
+        self.bucket = bucket
+        self.prefix = prefix
+        self.settings = settings
+        self._store = _opened(bucket, prefix, settings)
+
+    async def put(self, path: str, data: bytes) -> None:
+        """Store a small file, in place of what is there."""
+        await self._run("written", path, obstore.put_async(self._store, checked_path(path), data, use_multipart=False))
+
+    async def create(self, path: str, data: bytes) -> bool:
+        """Store a small file unless one is there; whether it was stored."""
+        try:
+            await self._run(
+                "written",
+                path,
+                obstore.put_async(self._store, checked_path(path), data, mode="create", use_multipart=False),
+            )
+        except _ExistsError:
+            return False
+        return True
+
+    async def put_file(self, path: str, source: Path, *, pace: Pace | None = None) -> int:
+        """Copy a local file into the store, in parts when it is large; its size."""
+        size = (await asyncio.to_thread(source.stat)).st_size
+        if size <= _PART_BYTES:
+            if pace is not None:
+                await pace.take(size)
+            await self.put(path, await asyncio.to_thread(source.read_bytes))
+            return size
+        parts = _parts(source, size, pace)
+        await self._run(
+            "written",
+            path,
+            obstore.put_async(
+                self._store, checked_path(path), parts, chunk_size=_PART_BYTES, max_concurrency=_PARTS_AT_ONCE
+            ),
+        )
+        return size
+
+    async def get(self, path: str) -> bytes:
+        """A whole file."""
+        found = await self._run("read", path, obstore.get_async(self._store, checked_path(path)))
+        return (await self._run("read", path, found.bytes_async())).to_bytes()
+
+    async def get_range(self, path: str, start: int, end: int) -> bytes:
+        """The bytes from `start` up to, not including, `end`; fewer where the file ends before."""
+        if end <= start:
+            return b""
+        found = await self._run(
+            "read", path, obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
+        )
+        return found.to_bytes()
+
+    async def get_file(self, path: str, target: Path) -> int:
+        """Copy a file to a local one, which appears when it is whole; its size."""
+        found = await self.head(path)
+        if found is None:
+            raise NotFoundError(ErrorCode.STORAGE, f"{self.url}/{path} does not exist.")
+        beside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
+        descriptor = await asyncio.to_thread(os.open, beside, os.O_CREAT | os.O_WRONLY, 0o644)
+        try:
+            await self._fill(path, found.size, descriptor)
+            await asyncio.to_thread(beside.replace, target)
+        finally:
+            os.close(descriptor)
+            await asyncio.to_thread(beside.unlink, missing_ok=True)
+        return found.size
+
+    async def _fill(self, path: str, size: int, descriptor: int) -> None:
+        slots = asyncio.Semaphore(_PARTS_AT_ONCE)
+
+        async def fill(start: int) -> None:
+            async with slots:
+                data = await self.get_range(path, start, min(start + _PART_BYTES, size))
+                await asyncio.to_thread(os.pwrite, descriptor, data, start)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for start in range(0, size, _PART_BYTES):
+                    group.create_task(fill(start))
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from several
+
+    async def head(self, path: str) -> StoredObject | None:
+        """What is known of a file, None when there is none."""
+        try:
+            found = await self._run("read", path, obstore.head_async(self._store, checked_path(path)))
+        except NotFoundError:
+            return None
+        return StoredObject(path, found["size"], int(found["last_modified"].timestamp() * 1000))
+
+    async def list(self, prefix: str = "") -> AsyncIterator[StoredObject]:
+        """The files below a directory, in order of their paths."""
+        pages = obstore.list(self._store, checked_path(prefix) if prefix else None, chunk_size=1000)
+        while True:
+            try:
+                page = await self._run("listed", prefix, anext(pages))
+            except StopAsyncIteration:
+                return
+            for found in page:
+                yield StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
+
+    async def delete(self, paths: Iterable[str]) -> None:
+        """Remove files; those that are not there are fine."""
+        gone = [checked_path(path) for path in paths]
+        if gone:
+            await self._run("deleted", gone[0], obstore.delete_async(self._store, gone))
+
+    async def delete_all(self, prefix: str) -> None:
+        """Remove everything below a directory."""
+        batch: list[str] = []
+        async for found in self.list(prefix):
+            batch.append(found.path)
+            if len(batch) == 1000:
+                await self.delete(batch)
+                batch.clear()
+        await self.delete(batch)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+    async def _run(self, done: str, path: str, work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except (exceptions.BaseError, FileNotFoundError) as wrong:
+            raise self._failure(done, path, wrong) from wrong
+
+    def _failure(self, done: str, path: str, wrong: Exception) -> LakewardError:
+        place = f"{self.url}/{path}" if path else self.url
+        reason = _reason(wrong)
+        match wrong:
+            case FileNotFoundError():
+                return NotFoundError(ErrorCode.STORAGE, f"{place} does not exist.")
+            case exceptions.AlreadyExistsError():
+                return _ExistsError(ErrorCode.STORAGE, f"{place} is there already.")
+            case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError():
+                return DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: the store denies it ({reason}).")
+            case _:
+                return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {reason}.")
+
+
+class _ExistsError(LakewardError):
+    """Something is there already."""
+
+
+def _opened(bucket: str, prefix: str, settings: S3Settings) -> stores.S3Store:
+    config = {"region": settings.region, "virtual_hosted_style_request": not settings.path_style}
+    if settings.endpoint:
+        config["endpoint"] = settings.endpoint
+    if settings.access_key:
+        config |= {"access_key_id": settings.access_key, "secret_access_key": settings.secret_key or ""}
+    if settings.session_token:
+        config["session_token"] = settings.session_token
+    return stores.S3Store(
+        bucket,
+        prefix=prefix or None,
+        config=config,  # type: ignore[arg-type]
+        client_options={"allow_http": True, "timeout": timedelta(seconds=60), "connect_timeout": timedelta(seconds=5)},
+        retry_config={"max_retries": 8, "retry_timeout": timedelta(seconds=30)},
+    )
+
+
+async def _parts(source: Path, size: int, pace: Pace | None) -> AsyncIterator[bytes]:
+    with source.open("rb") as file:
+        position = 0
+        while position < size:
+            if pace is not None:
+                await pace.take(min(_PART_BYTES, size - position))
+            data = await asyncio.to_thread(file.read, _PART_BYTES)
+            if not data:
+                return
+            position += len(data)
+            yield data
+
+
+def _reason(wrong: Exception) -> str:
+    """The first line of what obstore says; the rest repeats it for programmers."""
+    return str(wrong).strip().split("\n")[0].rstrip(".")
