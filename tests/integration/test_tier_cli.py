@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -139,6 +140,11 @@ def test_the_demo_ends_in_the_lake(cli: Cli) -> None:
     done = cli.run("demo", "--port", "0", "--data-dir", "demo", "--rate", "100", "--limit", "1500", "--engine", "local")
     assert done.returncode == 0, done.stderr
     assert "orders more in the lake" in done.stderr
+    sums = re.findall(r"── ([\d,]+) orders? = ([\d,]+) in the lake \+ ([\d,]+) only in the log\n", done.stderr)
+    assert sums
+    assert "≠" not in done.stderr
+    for union, cold, hot in ([int(n.replace(",", "")) for n in line] for line in sums):
+        assert union == cold + hot
     assert "iceberg_scan('demo/lake/demo/orders')" in done.stderr
     for read in (read_by_pyiceberg, read_by_duckdb):
         ids = sorted(row["id"] for row in read(cli.directory / "demo" / "lake", "demo.orders"))

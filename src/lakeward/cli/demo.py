@@ -12,6 +12,7 @@ import click
 
 from lakeward.cli.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo_lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
+from lakeward.cli.demo_tally import DemoTally
 from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import SystemClock
@@ -77,10 +78,13 @@ def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, en
         table = writing.create_table(
             _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
         )
-        _introduce(server, data_dir, table.count(), rate)
+        _introduce(server, data_dir, table.count(), rate, has_lake=engine != "none")
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
-        with DemoLake(writing, table, server.bootstrap, data_dir, engine):
+        with (
+            DemoLake(writing, table, server.bootstrap, data_dir, engine) as lake,
+            DemoTally(reading, table, lake.properties),
+        ):
             try:
                 stream.start()
                 orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
@@ -91,14 +95,17 @@ def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, en
                     raise stream.failure
 
 
-def _introduce(server: ChildServer, data_dir: Path, rows: int, rate: float) -> None:
+def _introduce(server: ChildServer, data_dir: Path, rows: int, rate: float, *, has_lake: bool) -> None:
     option = "" if server.bootstrap.endswith(f":{PORT_DEFAULT}") else f" -s {server.bootstrap}"
+    query = f"'FROM {_TABLE} SELECT item, count(*) GROUP BY 1' --warehouse {data_dir / 'lake'}"
     said(
         f"Lakeward is ready at {server.bootstrap}, with data in {data_dir} and its log in {server.log_path}.\n"
         f"Table {_TABLE} has {count(rows, 'order')}; {rate:g} a second go in and come out below. Ctrl-C stops.\n"
         f"In another terminal:  .venv/bin/lakeward tables describe {_TABLE}{option}\n"
         f"                      .venv/bin/lakeward tail {_TABLE} --columns item,price{option}\n"
-        f"                      curl {server.bootstrap}/metrics\n"
+        + (f"                      .venv/bin/lakeward sql {query}{option}\n" if has_lake else "")
+        + f"                      curl {server.bootstrap}/metrics\n"
+        + (f"Lines with ── count {_TABLE} as one table, and what each of its halves has of that.\n" if has_lake else "")
     )
 
 

@@ -69,6 +69,11 @@ class DemoLake:
         self._process: subprocess.Popen[str] | None = None
         self._reader = threading.Thread(target=self._tell, name="demo-lake", daemon=True)
 
+    @property
+    def properties(self) -> dict[str, str] | None:
+        """How the lake's catalog is opened; None while nothing is moved into a lake."""
+        return None if self._process is None else {"warehouse": str(self._warehouse.absolute())}
+
     def __enter__(self) -> Self:
         if self._engine == "none":
             return self
