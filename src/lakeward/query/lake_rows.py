@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakeward.client.results import BucketId
 from lakeward.errors import LakewardError
-from lakeward.lake.port import LakePlace, LakeReader, LakeSnapshot
+from lakeward.lake.port import Bounds, LakePlace, LakeReader, LakeSnapshot, PlacedFile
 from lakeward.lake.system_columns import BUCKET, OFFSET
 from lakeward.model.partition import name_of_values
 from lakeward.model.schema import Schema
@@ -19,7 +19,7 @@ from lakeward.query.cold import LogGoneError, open_reader
 from lakeward.query.data_loss import DataLossError
 from lakeward.query.merge import Tail
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit
+from lakeward.query.splits import LakeRangeSplit, LakeSplit, OffsetWindow
 from lakeward.records.arrow_types import arrow_schema
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class LakeRows:
     def _shown(self, names: tuple[str, ...]) -> Schema:
         return self._info.schema.select(names)
 
-    def _of_files(self, split: LakeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _of_files(self, split: LakeSplit | LakeRangeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         try:
             if split.files:
                 yield from (batch for batch in self._reader().rows(split.files, schema) if batch.num_rows)
@@ -119,27 +119,44 @@ class LakeRows:
         snapshots = [] if reader is None else reader.snapshots()
         if reader is None or not snapshots or (self._end(snapshots[0], id_) or 0) < stop:
             raise lost
+        window = OffsetWindow(id_.bucket, start, stop)
+        placed = reader.files(snapshots[0].snapshot_id, [OFFSET, BUCKET])
+        files = tuple(p.file for p in placed if _id(p.place).partition == id_.partition and may_hold(p, window))
+        self._opened = reader
+        yield from self.in_windows(LakeRangeSplit(id_.partition, "", snapshots[0].snapshot_id, files, (window,)))
+
+    def in_windows(self, split: LakeRangeSplit) -> Iterator[pa.RecordBatch]:
+        """Rows of a log table by their offsets. Not every lake keeps buckets apart: the rows know theirs."""
         schema = arrow_schema(self._shown(self._columns))
         schema = schema.append(pa.field(OFFSET, pa.int64())).append(pa.field(BUCKET, pa.int32()))
-        for placed in reader.files(snapshots[0].snapshot_id, [OFFSET]):
-            # Not every lake keeps buckets apart: the rows know theirs.
-            if _id(placed.place).partition != id_.partition:
-                continue
-            known = placed.bounds.get(OFFSET)
-            if known is not None and known.low is not None and (known.low >= stop or known.high < start):
-                continue
-            for rows in reader.rows([placed.file], schema):
-                offsets = rows.column(OFFSET)
-                wanted = pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, stop))
-                kept = rows.filter(pc.and_(wanted, pc.equal(rows.column(BUCKET), id_.bucket)))
-                if kept.num_rows:
-                    yield kept.select(list(self._columns))
+        starts, stops = (np.zeros(max(w.bucket for w in split.windows) + 2, np.int64) for _ in range(2))
+        for bucket, start, stop in split.windows:
+            starts[bucket], stops[bucket] = start, stop
+        for rows in self._of_files(split, schema):
+            offsets = rows.column(OFFSET).to_numpy()
+            # The last place has an empty window, for buckets that are not asked for.
+            buckets = np.minimum(rows.column(BUCKET).to_numpy(), len(starts) - 1)
+            kept = rows.filter(pa.array((offsets >= starts[buckets]) & (offsets < stops[buckets])))
+            if kept.num_rows:
+                yield kept.select(list(self._columns))
 
     def _end(self, snapshot: LakeSnapshot, id_: BucketId) -> int | None:
         """How far a bucket is in a snapshot."""
         numbers = {p.id for p in self._table.partitions() if p.name == id_.partition} if id_.partition else {None}
         ends = (snapshot.offsets or {}).items()
         return next((end for b, end in ends if b.partition_id in numbers and b.bucket == id_.bucket), None)
+
+
+def may_hold(placed: PlacedFile, window: OffsetWindow) -> bool:
+    """Whether a file can hold rows of a window, by the bounds of its offsets and buckets."""
+    none = Bounds()
+    offsets, buckets = placed.bounds.get(OFFSET, none), placed.bounds.get(BUCKET, none)
+    return (
+        (offsets.low is None or offsets.low < window.stop)
+        and (offsets.high is None or offsets.high >= window.start)
+        and (buckets.low is None or buckets.low <= window.bucket)
+        and (buckets.high is None or buckets.high >= window.bucket)
+    )
 
 
 def _id(place: LakePlace) -> BucketId:

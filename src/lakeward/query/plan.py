@@ -13,7 +13,7 @@ from lakeward.query.filters import Filter, columns_of
 from lakeward.query.offset_bounds import OffsetBounds, offset_bounds
 from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit, Tier
+from lakeward.query.splits import LakeRangeSplit, LakeSplit, LogSplit, Split, StateSplit, Tier
 from lakeward.query.views import View, view_schema
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _log_offsets(split: Split) -> int:
             return split.weight
         case LakeSplit():
             return split.log_offsets
-        case StateSplit():
+        case StateSplit() | LakeRangeSplit():
             return 0
 
 

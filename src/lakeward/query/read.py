@@ -18,7 +18,7 @@ from lakeward.query.lake_rows import LakeRows
 from lakeward.query.merge import Tail
 from lakeward.query.pushdown import to_predicate
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
+from lakeward.query.splits import LakeRangeSplit, LakeSplit, LogSplit, Split, StateSplit
 from lakeward.query.view_rows import BinlogRows, ChangelogRows, UpsertRows, counted, state_changes
 from lakeward.query.views import View, check_view, view_schema
 from lakeward.records.arrow_types import arrow_schema
@@ -69,6 +69,8 @@ def _one_after_the_other(reading: _Reading, splits: Sequence[Split]) -> Iterator
                 yield from reading.state(split)
             case LakeSplit():
                 yield from reading.lake(split)
+            case LakeRangeSplit():
+                yield from reading.lake_range(split)
             case LogSplit():
                 yield from reading.log(split)
 
@@ -105,6 +107,9 @@ class _Reading:
 
     def lake(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
         return self._lake.rows(split)
+
+    def lake_range(self, split: LakeRangeSplit) -> Iterator[pa.RecordBatch]:
+        return self._lake.in_windows(split)
 
     def _tail(self, id_: BucketId, start: int, stop: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         return self._fetched(LogSplit(id_.partition, id_.bucket, start, stop), columns, metadata=True, strict=True)

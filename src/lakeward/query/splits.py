@@ -5,7 +5,10 @@
      "files": [{"path": "…", "rows": 5, "bytes": 900, "deletes": [{"path": "…", "rows": 2}]}],
      "log_start": 10, "log_stop": 20}
 
-docs/reference/plan.schema.json is the schema of these.
+    {"kind": "lake_range", "tier": "LAKE_ONLY", "partition": null, "format": "iceberg", "snapshot_id": 42, "files": […],
+     "windows": [[0, 10, 20]]}
+
+docs/reference/plan.schema.json is the schema of these; the last kind is for streams alone.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakeward.client.results import BucketId
 from lakeward.lake.port import LakeDeletes, LakeFile
@@ -163,6 +166,52 @@ class LakeSplit:
         }
 
 
+class OffsetWindow(NamedTuple):
+    """Offsets of one bucket from `start` up to, not including, `stop`."""
+
+    bucket: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class LakeRangeSplit:
+    """Rows of a log table in files of the lake, by their offsets: those within the windows of their buckets."""
+
+    partition: str | None
+    format: str
+    snapshot_id: int
+    files: tuple[LakeFile, ...]
+    windows: tuple[OffsetWindow, ...]
+
+    @property
+    def id(self) -> BucketId:
+        """The bucket, the first if there are several."""
+        return BucketId(self.partition, self.windows[0].bucket)
+
+    @property
+    def tier(self) -> Tier:
+        """The lake alone."""
+        return Tier.LAKE_ONLY
+
+    @property
+    def weight(self) -> int:
+        """How much work it is, in rows of files."""
+        return sum(file.rows for file in self.files)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "kind": "lake_range",
+            "tier": str(self.tier),
+            "partition": self.partition,
+            "format": self.format,
+            "snapshot_id": self.snapshot_id,
+            "files": [_file_json(file) for file in self.files],
+            "windows": [list(window) for window in self.windows],
+        }
+
+
 def _file_json(file: LakeFile) -> dict[str, Any]:
     deletes = [{"path": d.path, "rows": d.rows} for d in file.deletes]
     return {"path": file.path, "rows": file.rows, "bytes": file.bytes, "deletes": deletes}
@@ -173,7 +222,7 @@ def _file_of_json(json: Mapping[str, Any]) -> LakeFile:
     return LakeFile(json["path"], json["rows"], json["bytes"], deletes)
 
 
-Split = LogSplit | StateSplit | LakeSplit
+Split = LogSplit | StateSplit | LakeSplit | LakeRangeSplit
 
 
 def split_of_json(json: Mapping[str, Any]) -> Split:
@@ -184,5 +233,12 @@ def split_of_json(json: Mapping[str, Any]) -> Split:
             return LogSplit(**rest)
         case "state":
             return StateSplit(**rest)
+        case "lake_range":
+            windows = tuple(OffsetWindow(*window) for window in rest.pop("windows"))
+            return LakeRangeSplit(**_with_files(rest), windows=windows)
         case _:
-            return LakeSplit(**{**rest, "files": tuple(_file_of_json(f) for f in rest["files"])})
+            return LakeSplit(**_with_files(rest))
+
+
+def _with_files(json: Mapping[str, Any]) -> dict[str, Any]:
+    return {**json, "files": tuple(_file_of_json(f) for f in json["files"])}
