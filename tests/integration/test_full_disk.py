@@ -37,6 +37,7 @@ def start(disk: SmallDisk) -> Iterator[Any]:
     started: list[ServerProcess] = []
 
     def begin(**options: str) -> ServerProcess:
+        options = {"server__data_disk__write_limit_ratio": "1"} | options  # here the disk itself refuses
         started.append(ServerProcess(disk.path / "data", **options))
         started[-1].log_file = disk.path.with_name("server.log")
         return started[-1].start()

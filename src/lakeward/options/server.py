@@ -132,19 +132,18 @@ WRITER_PARKING_TIMEOUT = _row(
     _SECOND_MS,
     "How long a batch waits for the ones before it; then it is refused (Lakeward).",
 )
-# Later issues: accepted and described today
 DISK_WRITE_LIMIT = _row(
     "server.data-disk.write-limit-ratio",
     RATIO,
     0.85,
-    "Share of the disk in use at which writes stop; not yet honoured.",
+    "Share of the disk in use at which writes stop; reads go on. 1 leaves it to the disk.",
     dynamic=True,
 )
 DISK_WRITE_RECOVER = _row(
     "server.data-disk.write-recover-ratio",
     RATIO,
     0.80,
-    "Share of the disk at which writes resume; not yet honoured.",
+    "Share of the disk in use at which writes go on by themselves.",
     dynamic=True,
 )
 KV_ENGINE = _row(
@@ -162,6 +161,7 @@ KV_SNAPSHOT_INTERVAL = _row(
 )
 DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)
 DATALAKE_FORMAT = _optional("datalake.format", LAKE_FORMATS, "The lake format of this cluster.", dynamic=True)
+# Later issues: accepted and described today
 SECURITY_PROTOCOL_MAP = _row(
     "security.protocol.map", MAP, {}, "Which listener speaks which security protocol; not yet honoured."
 )

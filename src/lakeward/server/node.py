@@ -27,6 +27,7 @@ from lakeward.server.caller import Caller
 from lakeward.server.coordinator import events
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.service import handlers as coordinator_handlers
+from lakeward.server.disk_space import DiskSpace
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
@@ -105,6 +106,8 @@ class Node:
         self.coordinator.tick()
         if any(table.descriptor.has_primary_key for table in catalog.tables()):
             kv.load()
+        self._space = DiskSpace(self._directory.root, lambda: self.coordinator.config.current, self._tablets.writes)
+        self._space.look()
         self._begin_chores()
         return await self._listen()
 
@@ -212,6 +215,7 @@ class Node:
         chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "retention", self._retain)
         chores.every(options.get(rows.KV_SNAPSHOT_INTERVAL), "snapshots", self._tablets.snapshot)
         chores.every(_TICK_MS, "compaction", self._compact)
+        chores.every(_TICK_MS, "disk space", self._space.look)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
 

@@ -55,6 +55,7 @@ class Lookups:
                 )
             kv = self._tablets.kv(bucket, version)
             if request.insert_if_not_exists:
+                self._tablets.writes.check()
                 kv.insert_missing(asked.keys, self._tablets.partition_values(bucket), self._now_ms())
                 self._waiters.touch(bucket)
             found = kv.get(asked.keys)

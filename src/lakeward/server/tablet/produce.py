@@ -63,6 +63,8 @@ class Appends:
         self._check(table, data, spans)
         verdict, before = self._tablets.log(bucket).judge(spans)
         first, last = spans[0].header, spans[-1].header
+        if verdict in {Verdict.NEXT, Verdict.AHEAD}:
+            self._tablets.writes.check()
         match verdict:
             case Verdict.NEXT:
                 done(self._append(bucket, data, spans))

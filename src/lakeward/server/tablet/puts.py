@@ -62,6 +62,8 @@ class Puts:
         verdict, before = Verdict.NEXT, None
         if batch.writer_id >= 0 and batch.batch_sequence >= 0:
             verdict, before = kv.log.writers.judge(batch.writer_id, batch.batch_sequence)
+        if verdict in {Verdict.NEXT, Verdict.AHEAD}:
+            self._tablets.writes.check()
         match verdict:
             case Verdict.NEXT:
                 done(self._put(request, bucket, batch))

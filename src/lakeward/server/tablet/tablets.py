@@ -16,6 +16,7 @@ from lakeward.options import table as table_rows
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.tried_again import tried_again
+from lakeward.server.tablet.write_stop import WriteStop
 from lakeward.storage.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
@@ -60,6 +61,7 @@ class Tablets:
         self._compacted_ms: dict[TableBucket, int] = {}
         self._kv_tables: dict[tuple[int, int], KvTable] = {}
         self._dropped_tables: set[int] = set()
+        self.writes = WriteStop()
 
     def __len__(self) -> int:
         return len(self._logs)
