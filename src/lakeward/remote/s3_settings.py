@@ -42,3 +42,10 @@ class S3Settings:
 
 def _first(settings: Mapping[str, str], names: tuple[str, ...]) -> str | None:
     return next((settings[name] for name in names if settings.get(name)), None)
+
+
+def canonical(settings: Mapping[str, str]) -> dict[str, str]:
+    """The same properties, those of a bucket under our own names; of several names for one thing the first wins."""
+    ours = {key: value for key, names in _NAMES.items() if (value := _first(settings, names)) is not None}
+    aliases = {name for names in _NAMES.values() for name in names}
+    return {key: value for key, value in settings.items() if key not in aliases} | ours
