@@ -10,7 +10,7 @@ import fluss
 import pyarrow as pa
 import pytest
 from eventually import eventually
-from pyfluss_session import Session, append
+from pyfluss_session import Session
 from server_process import ServerProcess
 from small_disk import SmallDisk, small_disk
 
@@ -70,23 +70,24 @@ def test_writes_stop_and_go_on(server: ServerProcess, disk: SmallDisk) -> None:
 
 @pytest.mark.oracle
 async def test_the_official_client_fails_clearly(server: ServerProcess, disk: SmallDisk) -> None:
-    """pyfluss does not know the code: it says so at once, with our sentence, and can write again afterwards."""
-    rows = pa.record_batch({"id": pa.array([1], pa.int32())})
+    """pyfluss does not know the code: it says so at once, with our sentence, and writes again when there is room."""
     async with await Session.open(server.bootstrap, "fluss") as session:
-        table = await session.create("events", rows.schema)
-        disk.fill(but_bytes=_LEFT_BYTES)
-        refused: list[fluss.FlussError] = []
-        while not refused:
+        table = await session.create("events", pa.schema([("id", pa.int32())]))
+        writer = table.new_append().create_writer()
+
+        async def refusal() -> fluss.FlussError | None:
             try:
-                await append(table, rows)
+                await writer.append({"id": 1}).wait()
             except fluss.FlussError as wrong:
-                refused.append(wrong)
-        assert refused[0].error_code == ErrorCode.DISK_WRITE_LOCKED.value
-        assert "no writes until" in str(refused[0])
+                return wrong
+            return None
+
+        assert await refusal() is None
+        disk.fill(but_bytes=_LEFT_BYTES)
+        while (refused := await refusal()) is None:
+            pass
+        assert refused.error_code == ErrorCode.DISK_WRITE_LOCKED.value
+        assert "no writes until" in str(refused)
         disk.make_room()
-        while True:
-            try:
-                await append(table, rows)
-                break
-            except fluss.FlussError:
-                continue
+        while await refusal() is not None:
+            pass
