@@ -167,6 +167,11 @@ class Connection:
         answer: pa.Table = import_module("lakeward.query.sql").run_sql(self, query, options)
         return answer
 
+    def metrics(self) -> str:
+        """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""
+        told: str = import_module("lakeward.query.query_metrics").metrics_of(self).text()
+        return told
+
     # -- the cluster --------------------------------------------------------------------------------------------------
 
     def servers(self) -> list[ServerInfo]:

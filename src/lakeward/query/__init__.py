@@ -13,6 +13,7 @@ A bounded read:  plan_read → splits (spread over tasks) → read_split
     plan               what is read, in one line for EXPLAIN
     splits             the unit of work: a stretch of a bucket's log, a bucket's state, files of the lake, or both
     read               a split → Arrow batches
+    query_metrics      what was read from which tier, and how long it took
 
 The lake's half
     cold               the lake opened; which snapshot, which of its files
@@ -30,6 +31,8 @@ Changes
 A stream:  initial → latest → plan → read_split …
     stream             TableStream; stateless, everything it knows is in the offsets
     stream_offset      StreamOffset: what was read, bucket by bucket
+    stream_batch       what lies between two offsets; pure
+    stream_lake        the lake's half: where a stream of everything begins, and what it reads there
     admission          how much the next batch may read, shared fairly by the buckets
     table_now          what of a table a stream sees at one moment
     progress           how far behind a stream is

@@ -38,6 +38,8 @@ class PlanView:
         self._made = 0
         self._prefix = f"_{id(self):x}"
         self.failure: Exception | None = None
+        #: What DuckDB reads by itself.
+        self.scanned: tuple[LakeSplit, ...] = ()
 
     def create(self, view: str, *, again: bool) -> None:
         """Create it; with `again` the query reads it more than once, so that nothing can stream."""
@@ -46,6 +48,7 @@ class PlanView:
         hybrid = [s for s in lakes if s.log_offsets]
         if sum(s.log_offsets for s in hybrid) > TAIL_CHANGES_MAX:
             rest, lakes, hybrid = [*rest, *hybrid], [s for s in lakes if not s.log_offsets], []
+        self.scanned = tuple(lakes)
         parts = [*self._scans(lakes, self._tails(hybrid)), self._stream(rest, again=again)]
         if hybrid:
             parts.append(self._registered(self._tail_rows))

@@ -17,6 +17,7 @@ from lakeward.query.data_loss import DataLossError, removed
 from lakeward.query.lake_rows import LakeRows
 from lakeward.query.merge import Tail
 from lakeward.query.pushdown import to_predicate
+from lakeward.query.query_metrics import QueryMetrics, metrics_of
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeRangeSplit, LakeSplit, LogSplit, Split, StateSplit
 from lakeward.query.view_rows import BinlogRows, ChangelogRows, UpsertRows, counted, state_changes
@@ -53,7 +54,7 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     reading = _Reading(table, request)
-    return _limited(_one_after_the_other(reading, splits), request.limit)
+    return _limited(_one_after_the_other(reading, splits, metrics_of(conn)), request.limit)
 
 
 def read_tail(conn: Connection, request: ReadRequest, split: LakeSplit) -> Tail:
@@ -62,17 +63,9 @@ def read_tail(conn: Connection, request: ReadRequest, split: LakeSplit) -> Tail:
     return reading.tail(split)
 
 
-def _one_after_the_other(reading: _Reading, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
+def _one_after_the_other(reading: _Reading, splits: Sequence[Split], metrics: QueryMetrics) -> Iterator[pa.RecordBatch]:
     for split in splits:
-        match split:
-            case StateSplit():
-                yield from reading.state(split)
-            case LakeSplit():
-                yield from reading.lake(split)
-            case LakeRangeSplit():
-                yield from reading.lake_range(split)
-            case LogSplit():
-                yield from reading.log(split)
+        yield from metrics.read(split.tier, reading.rows(split))
 
 
 class _Reading:
@@ -86,6 +79,17 @@ class _Reading:
         self._lake = LakeRows(table, request, self._columns, self._tail)
         keyed, properties = table.info.descriptor.has_primary_key, table.info.descriptor.properties
         self._may_turn_to_lake = request.view is View.ROWS and not keyed and LAKE_ENABLED.read(properties)
+
+    def rows(self, split: Split) -> Iterator[pa.RecordBatch]:
+        match split:
+            case StateSplit():
+                return self.state(split)
+            case LakeSplit():
+                return self.lake(split)
+            case LakeRangeSplit():
+                return self.lake_range(split)
+            case LogSplit():
+                return self.log(split)
 
     def log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         match self._request.view:

@@ -11,6 +11,7 @@ from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.cold import LogGoneError
 from lakeward.query.duckdb_views import PlanView
 from lakeward.query.planner import plan_read
+from lakeward.query.query_metrics import metrics_of
 from lakeward.query.request import ReadRequest
 from lakeward.query.sql_tree import SqlTree
 
@@ -30,11 +31,16 @@ def run_sql(
     Tables are named `db.table`, or by the short names that `names` gives them. `options` are those of a read
     (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made anew.
     """
+    with metrics_of(conn).query():
+        return _retried(conn, sql, options or {}, names or {})
+
+
+def _retried(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[str, str]) -> pa.Table:
     tree = SqlTree(sql)
-    given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options or {})
+    given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options)
     for attempt in range(_ATTEMPTS):
         try:
-            return _answer(conn, sql, tree, given, {k.lower(): v for k, v in (names or {}).items()})
+            return _answer(conn, sql, tree, given, {k.lower(): v for k, v in names.items()})
         except LogGoneError:
             if attempt == _ATTEMPTS - 1:
                 raise
@@ -62,7 +68,10 @@ def _answer(
             if ref.schema:
                 duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
             view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
-        return duck.execute(sql).to_arrow_table()
+        answer = duck.execute(sql).to_arrow_table()
+        for split in (split for view in views for split in view.scanned):
+            metrics_of(conn).handed_over(split)
+        return answer
     except duckdb.Error as wrong:
         raise _told(wrong, views) from wrong
     finally:
