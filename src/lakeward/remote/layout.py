@@ -31,9 +31,8 @@ class BucketPlace:
 
     @property
     def _inner(self) -> str:
-        return (
-            f"{table_inner(self.database, self.table, self.table_id, self.partition, self.partition_id)}/{self.bucket}"
-        )
+        table = table_inner(self.database, self.table, self.table_id, self.partition, self.partition_id)
+        return f"{table}/{self.bucket}"
 
     @property
     def log(self) -> str:

@@ -92,12 +92,15 @@ class LogIndex:
         times, offsets = self._times_ms[:], self._time_offsets[:]
         _to_big_endian(times)
         _to_big_endian(offsets)
-        out = bytearray(_TIME_ENTRY_BYTES * len(times))
-        wide, narrow = times.tobytes(), offsets.tobytes()
-        for i in range(len(times)):
-            out[12 * i : 12 * i + 8] = wide[8 * i : 8 * i + 8]
-            out[12 * i + 8 : 12 * i + 12] = narrow[4 * i : 4 * i + 4]
-        return bytes(out)
+        words = array("i", times.tobytes())
+        out = array("i", bytes(_TIME_ENTRY_BYTES * len(times)))
+        out[0::3], out[1::3], out[2::3] = words[0::2], words[1::2], offsets
+        return out.tobytes()
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory that it takes, about."""
+        return _OFFSET_ENTRY_BYTES * len(self._offsets) + _TIME_ENTRY_BYTES * len(self._times_ms)
 
     @classmethod
     def of_files(cls, offset_data: bytes, time_data: bytes, segment_bytes: int) -> LogIndex | None:

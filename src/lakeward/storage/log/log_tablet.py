@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from lakeward.errors import ErrorCode
 from lakeward.records.log_batch import BatchSpan, stamp, walk_batches
-from lakeward.storage.log.checkpoint import Checkpoint, sync_data
+from lakeward.storage.log.checkpoint import Checkpoint, checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.held_segment import HeldSegment, hold
 from lakeward.storage.log.recovery import recover_log
-from lakeward.storage.log.retention import SegmentFacts, expired_prefix
+from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
 from lakeward.storage.log.segment import Segment
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch, next_sequence
@@ -61,6 +62,8 @@ class LogTablet:
         self._checkpoint_offset = found.checkpoint_offset
         self._unsynced_messages = 0
         self._put_away: list[tuple[int, Path]] = []
+        #: Up to where the log has been copied elsewhere; None when it is not copied at all.
+        self.copied_offset: int | None = None
 
     @property
     def start_offset(self) -> int:
@@ -76,6 +79,16 @@ class LogTablet:
     def segment_count(self) -> int:
         """How many files of batches there are."""
         return len(self._segments)
+
+    @property
+    def active_offset(self) -> int:
+        """Where the segment begins that is written to; below it everything is in closed ones."""
+        return self._bases[-1] if self._bases else self.end_offset
+
+    @property
+    def active_since_ms(self) -> int | None:
+        """When the first batch of the segment that is written to was appended; None when it is empty."""
+        return self._segment_first_ms if self._segments and self._segments[-1].size else None
 
     @property
     def is_dirty(self) -> bool:
@@ -230,6 +243,30 @@ class LogTablet:
                 return
         path.unlink(missing_ok=True)
 
+    # -- copy
+
+    def hold(self, closed: ClosedSegment, name: str) -> HeldSegment | None:
+        """Keep the files of a closed segment as they are now, under a name of their own; None if it has gone."""
+        for segment, base in zip(self._segments[:-1], self._bases, strict=False):
+            if base == closed.base_offset:
+                return hold(self.directory, segment, closed.end_offset, closed.time_ms_max, name)
+        return None
+
+    def begin_at(self, offset: int, now_ms: int) -> None:
+        """Begin again at an offset behind the end: what came before it is elsewhere, and no longer here."""
+        assert offset > self.end_offset
+        for segment in self._segments:
+            self._put_away += [(now_ms, path) for path in segment.put_away()]
+        self._segments, self._bases = [], []
+        self.end_offset = offset
+        self.writers = read_writers(checkpoint_file(self.directory, offset)) or WriterStates()
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise storage_error(self.directory, wrong) from wrong
+        self._add_segment()
+        self._delete_due(now_ms)
+
     # -- keep
 
     def checkpoint(self) -> None:
@@ -264,7 +301,10 @@ class LogTablet:
         facts = [SegmentFacts(s.base_offset, s.size, s.time_ms_max) for s in self._segments[:-1]]
         facts.append(SegmentFacts(self._segments[-1].base_offset, self._segments[-1].size, self.time_ms_max))
         keep_from = self.end_offset if keep_from_offset is None else min(keep_from_offset, self.end_offset)
-        count = expired_prefix(facts, self.settings, now_ms, keep_from)
+        if self.copied_offset is None:
+            count = expired_prefix(facts, self.settings, now_ms, keep_from)
+        else:
+            count = copied_prefix(facts, self.settings, now_ms, keep_from, self.copied_offset)
         for segment in self._segments[:count]:
             due_ms = now_ms + self.settings.delete_delay_ms
             self._put_away += [(due_ms, path) for path in segment.put_away()]

@@ -32,3 +32,22 @@ def expired_prefix(segments: Sequence[SegmentFacts], settings: LogSettings, now_
         total_bytes -= segment.bytes
         count += 1
     return count
+
+
+def copied_prefix(
+    segments: Sequence[SegmentFacts], settings: LogSettings, now_ms: int, keep_from_offset: int, copied_offset: int
+) -> int:
+    """How many of the oldest segments of a log that is copied elsewhere need not stay on this machine.
+
+    Those that are old, or more than are to stay; but only if they have been copied, and never the active one.
+    """
+    ttl_ms = settings.ttl_ms if settings.local_ttl_ms < 0 else settings.local_ttl_ms
+    bound = min(keep_from_offset, copied_offset)
+    count = 0
+    for segment, successor in pairwise(segments):
+        too_old = 0 < ttl_ms < now_ms - segment.time_ms_max
+        too_many = len(segments) - count > max(settings.local_segments, 1)
+        if not (too_old or too_many) or successor.base_offset > bound:
+            break
+        count += 1
+    return count

@@ -29,9 +29,9 @@ class Segment:
         "_doubted",
         "_files",
         "_index",
-        "_index_interval_bytes",
         "_unindexed_bytes",
         "base_offset",
+        "index_interval_bytes",
         "path",
         "size",
     )
@@ -45,7 +45,7 @@ class Segment:
         self._files = files
         self._index: LogIndex | None = None if size else LogIndex()
         self._doubted = False  # whether the index came from a file, which may be damaged or out of date
-        self._index_interval_bytes = index_interval_bytes
+        self.index_interval_bytes = index_interval_bytes
         self._unindexed_bytes = 0
 
     # -- writing
@@ -75,7 +75,7 @@ class Segment:
 
     def add_to_index(self, index: LogIndex, size: int, position: int, base: int, last: int, time_ms: int) -> None:
         """Note a batch in the index when enough bytes lie behind the last entry."""
-        if self._unindexed_bytes > self._index_interval_bytes:
+        if self._unindexed_bytes > self.index_interval_bytes:
             index.add(last - self.base_offset, position, time_ms, base - self.base_offset)
             self._unindexed_bytes = 0
         self._unindexed_bytes += size
@@ -181,6 +181,11 @@ class Segment:
         if self._index is None:
             return self.rebuild_index()
         return self._index
+
+    @property
+    def sound_index(self) -> LogIndex | None:
+        """The indexes, if they were made from the batches themselves; of a closed segment they never change."""
+        return None if self._doubted else self._index
 
     def _load_index(self) -> LogIndex | None:
         try:

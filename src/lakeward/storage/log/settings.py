@@ -16,6 +16,9 @@ class LogSettings:
     roll_interval_ms: int = -1
     ttl_ms: int = 7 * _DAY_MS
     retention_bytes: int = -1
+    #: Of a log that is copied to remote storage: how long segments stay here too, and how many at least.
+    local_ttl_ms: int = -1
+    local_segments: int = 2
     delete_delay_ms: int = 60_000
     roll_expired_active_segment: bool = False
     writer_expiration_ms: int = 7 * _DAY_MS
