@@ -69,3 +69,19 @@ def test_hot_and_cold_are_one_table(spark: SparkSession, lake: Warehouse, databa
     )
     by_option = spark.read.option("scan.snapshot-id", str(first.snapshot_id)).table(name)
     assert by_option.count() == 100
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_spark_shows_splits_by_tier(spark: SparkSession, lake: Warehouse, database: str, keyed: bool) -> None:
+    """The scan's own metrics, as the page of a query shows them."""
+    table = made(lake, database, keyed=keyed)
+    put = table.upsert if keyed else table.append
+    put([{"id": i, "name": f"n{i}"} for i in range(100)])
+    lake.round(table)
+    put([{"id": i, "name": "new"} for i in range(50)])
+    union = spark.table(f"{catalog_of(spark, lake, database)}.{table.path}")
+    assert len(union.collect()) == (100 if keyed else 150)
+    told = union._jdf.queryExecution().executedPlan().collectLeaves().head().metrics()
+    tiers = {tier for tier in ("LakeOnly", "LogOnly", "Hybrid") if told.apply(f"lakeward{tier}Splits").value()}
+    assert tiers == ({"Hybrid"} if keyed else {"LakeOnly", "LogOnly"})
+    assert told.apply("lakewardRows").value() == (100 if keyed else 150)

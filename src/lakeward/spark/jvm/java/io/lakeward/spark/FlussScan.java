@@ -62,7 +62,14 @@ final class FlussScan implements Scan, Batch, SupportsReportStatistics {
 
     @Override
     public CustomMetric[] supportedCustomMetrics() {
-        return new CustomMetric[] {new RowsMetric(), new BytesMetric(), new SplitsMetric()};
+        return new CustomMetric[] {
+            new RowsMetric(),
+            new BytesMetric(),
+            new SplitsMetric(),
+            new LakeSplitsMetric(),
+            new LogSplitsMetric(),
+            new HybridSplitsMetric(),
+        };
     }
 
     @Override

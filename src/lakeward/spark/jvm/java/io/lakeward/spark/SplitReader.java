@@ -19,6 +19,7 @@ final class SplitReader implements PartitionReader<ColumnarBatch> {
     private final BufferAllocator allocator;
     private final ArrowStreamReader reader;
     private final boolean counting;
+    private final Split split;
     private ColumnarBatch batch;
     private long rows;
     private boolean failed;
@@ -29,6 +30,7 @@ final class SplitReader implements PartitionReader<ColumnarBatch> {
         bridge = Bridge.open(spec.settings(), "read", arguments);
         frames = new ArrowFrames(bridge);
         counting = spec.schema().isEmpty();
+        this.split = split;
         allocator = Arrows.allocator("read " + spec.table());
         reader = new ArrowStreamReader(frames, allocator);
     }
@@ -70,7 +72,10 @@ final class SplitReader implements PartitionReader<ColumnarBatch> {
         return new CustomTaskMetric[] {
             new TaskMetric(RowsMetric.NAME, rows),
             new TaskMetric(BytesMetric.NAME, frames.bytes()),
-            new TaskMetric(SplitsMetric.NAME, 1),
+            new TaskMetric(SplitsMetric.NAME, split.count()),
+            new TaskMetric(LakeSplitsMetric.NAME, split.count("LAKE_ONLY")),
+            new TaskMetric(LogSplitsMetric.NAME, split.count("LOG_ONLY")),
+            new TaskMetric(HybridSplitsMetric.NAME, split.count("HYBRID")),
         };
     }
 
