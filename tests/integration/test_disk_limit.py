@@ -86,7 +86,7 @@ async def test_the_official_client_fails_clearly(server: ServerProcess, disk: Sm
         disk.fill(but_bytes=_LEFT_BYTES)
         while (refused := await refusal()) is None:
             pass
-        assert refused.error_code == ErrorCode.DISK_WRITE_LOCKED.value
+        assert refused.error_code == ErrorCode.UNKNOWN_SERVER_ERROR.value
         assert "no writes until" in str(refused)
         disk.make_room()
         while await refusal() is not None:

@@ -30,8 +30,6 @@ _FAMILIES = {
         "scanner.max-per-bucket",
         "scanner.max-per-server",
         "scanner.ttl",
-        "snapshot.lease.expiration-check-interval",
-        "snapshot.num-retained",
         "snapshot.scheduler-thread-num",
         "snapshot.transfer-thread-num",
     ),

@@ -159,6 +159,15 @@ KV_SNAPSHOT_INTERVAL = _row(
     "How often key/value state is snapshotted.",
     dynamic=True,
 )
+KV_SNAPSHOTS_RETAINED = _row(
+    "kv.snapshot.num-retained", COUNT, 2, "How many snapshots of a bucket are kept in remote storage."
+)
+KV_LEASE_CHECK_INTERVAL = _row(
+    "kv.snapshot.lease.expiration-check-interval",
+    DURATION,
+    10 * _MINUTE_MS,
+    "How often leases on snapshots are looked at whose time is up.",
+)
 DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)
 DATALAKE_FORMAT = _optional("datalake.format", LAKE_FORMATS, "The lake format of this cluster.", dynamic=True)
 # Later issues: accepted and described today

@@ -18,6 +18,7 @@ from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.coordinator.cluster_config import ClusterConfig
 from lakeward.server.coordinator.database_admin import DEFAULT_DATABASE, DatabaseAdmin
 from lakeward.server.coordinator.events import Dropped, Event, PartitionDropped, TableDropped
+from lakeward.server.coordinator.kv_snapshots import KvSnapshots
 from lakeward.server.coordinator.lake.offsets_files import OffsetsFiles
 from lakeward.server.coordinator.lake.settings import catalog_properties, is_lake_table
 from lakeward.server.coordinator.lake.snapshots import LakeSnapshots
@@ -25,6 +26,7 @@ from lakeward.server.coordinator.lake.tiering import LakeTiering
 from lakeward.server.coordinator.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.producer_offsets import ProducerOffsets
 from lakeward.server.coordinator.row_numbers import RowNumbers
+from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
 from lakeward.server.coordinator.table_admin import TableAdmin
 from lakeward.server.coordinator.writer_ids import WriterIds
 from lakeward.server.metadata_store.port import Counter, MetadataStore
@@ -44,6 +46,9 @@ class Coordinator:
         self.writer_ids = WriterIds(store)
         self.producer_offsets = ProducerOffsets(store)
         self.row_numbers = RowNumbers(store)
+        self.snapshot_leases = SnapshotLeases(store)
+        self.kv_snapshots = KvSnapshots(store, self.snapshot_leases)
+        self.on_dropped(self._forget_snapshots)
         with store.change() as change:
             self.epoch = change.take(Counter.COORDINATOR_EPOCH)
         self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, SystemEntropy()))
@@ -52,6 +57,7 @@ class Coordinator:
         self._tell_lake_catalog()
         self._timers = [
             _Timer(self.partitioner.tick, options.get(server_options.AUTO_PARTITION_CHECK_INTERVAL)),
+            _Timer(self._expire_leases, options.get(server_options.KV_LEASE_CHECK_INTERVAL)),
             _Timer(self._expire_offsets, options.get(server_options.PRODUCER_OFFSETS_CLEANUP_INTERVAL)),
         ]
         if not self.catalog.databases():
@@ -98,6 +104,14 @@ class Coordinator:
 
     def _expire_offsets(self) -> None:
         self.producer_offsets.remove_expired(self.clock.now_ms())
+
+    def _expire_leases(self) -> None:
+        self.snapshot_leases.sweep(self.clock.now_ms())
+
+    def _forget_snapshots(self, event: Dropped) -> None:
+        gone = set(event.buckets)
+        self.snapshot_leases.forget(gone.__contains__)
+        self.kv_snapshots.forget(gone.__contains__)
 
 
 class _Timer:

@@ -6,6 +6,7 @@ from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handler import Handlers
 from lakeward.server.coordinator.handlers.cluster import ClusterHandlers
 from lakeward.server.coordinator.handlers.database import DatabaseHandlers
+from lakeward.server.coordinator.handlers.kv_snapshot import KvSnapshotHandlers
 from lakeward.server.coordinator.handlers.lake import LakeHandlers
 from lakeward.server.coordinator.handlers.metadata import MetadataHandlers
 from lakeward.server.coordinator.handlers.partition import PartitionHandlers
@@ -20,6 +21,7 @@ _FAMILIES = (
     MetadataHandlers,
     ClusterHandlers,
     SnapshotHandlers,
+    KvSnapshotHandlers,
     LakeHandlers,
     ProducerHandlers,
 )
