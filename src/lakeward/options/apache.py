@@ -60,10 +60,6 @@ _FAMILIES = {
         "data.dirs.weights",
         "fs.write-buffer-size",
         "log-manager.thread-pool-size",
-        "log.data-transfer-thread-num",
-        "log.index-file-cache-size",
-        "log.task-interval-duration",
-        "log.task-max-upload-segments",
     ),
     "security": ("acl.principal.ignore-case",),
     "server": (

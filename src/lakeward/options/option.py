@@ -117,6 +117,13 @@ class OptionTable:
         """Accept every key that starts so, as text."""
         self.open_prefixes[prefix] = doc
 
+    def adopt(self, other: OptionTable) -> None:
+        """Take the rows and aliases of another table as one's own."""
+        for option in other:
+            self._add(option)
+        for alias in other.aliases.values():
+            self.alias(alias.name, self.rows[alias.key], alias.convert)
+
     def _add(self, option: Option[T]) -> Option[T]:
         assert option.key not in self.rows, f"{option.key} is declared twice"
         self.rows[option.key] = option

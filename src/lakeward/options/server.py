@@ -17,6 +17,7 @@ from lakeward.options.kinds import (
     integer,
 )
 from lakeward.options.option import OptionTable, Scope
+from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
 from lakeward.options.table import LAKE_FORMATS
 
 DEFAULT_LISTENER = "FLUSS"
@@ -45,7 +46,9 @@ INTERNAL_LISTENER = _row(
 # Places
 DATA_DIR = _row("data.dir", TEXT, "lakeward-data", "The directory that holds metadata and logs.")
 REMOTE_DATA_DIR = _optional(
-    "remote.data.dir", TEXT, "Where closed segments and snapshots are copied to; data.dir/remote when unset."
+    "remote.data.dir",
+    TEXT,
+    "A directory, file://, s3:// or s3a:// that closed segments and snapshots are copied to; unset, none are.",
 )
 
 # Tables
@@ -170,6 +173,35 @@ KV_LEASE_CHECK_INTERVAL = _row(
 )
 DATALAKE_ENABLED = _optional("datalake.enabled", choice("true", "false"), "Whether tables may be tiered.", dynamic=True)
 DATALAKE_FORMAT = _optional("datalake.format", LAKE_FORMATS, "The lake format of this cluster.", dynamic=True)
+
+# The log in remote storage
+REMOTE_LOG_INTERVAL = _row(
+    "remote.log.task-interval-duration",
+    DURATION,
+    _MINUTE_MS,
+    "How often closed segments are looked for that are to be copied to remote storage; 0 never copies any.",
+)
+REMOTE_LOG_SEGMENTS = _row(
+    "remote.log.task-max-upload-segments",
+    COUNT,
+    5,
+    "Segments of one bucket that are copied before the manifest is written, and other buckets have their turn.",
+)
+REMOTE_LOG_COPIES = _row(
+    "remote.log.data-transfer-thread-num", COUNT, 4, "Buckets whose segments are copied at the same time."
+)
+REMOTE_LOG_RATE = _row(
+    "remote.log.copy-bytes-per-second", SIZE, 0, "Bytes a second that all copies may take; 0 is no limit (Lakeward)."
+)
+REMOTE_LOG_SYNC = _optional(
+    "remote.log.sync",
+    DURATION,
+    "Age at which rows are rolled into a segment and copied even if it is small: what a lost disk can cost (Lakeward).",
+)
+REMOTE_INDEX_CACHE = _row(
+    "remote.log.index-file-cache-size", SIZE, 64 * _MB, "Indexes of remote segments that are kept in memory."
+)
+
 # Later issues: accepted and described today
 SECURITY_PROTOCOL_MAP = _row(
     "security.protocol.map", MAP, {}, "Which listener speaks which security protocol; not yet honoured."
@@ -190,6 +222,7 @@ SASL_JAAS = _optional(
 AUTHORIZER_ENABLED = _switch("authorizer.enabled", "Whether grants are checked; not yet honoured.")
 SUPER_USERS = _optional("super.users", TEXT, "Users who may do everything, User:name;User:name; not yet honoured.")
 
+SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
 _open("security.sasl.listener.name.", "SASL settings of one listener.")
 for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):

@@ -208,12 +208,13 @@ class DirectoryStore:
 
     def _failure(self, done: str, path: str, wrong: OSError) -> LakewardError:
         place = self._root / path
-        if isinstance(wrong, FileNotFoundError):
+        if isinstance(wrong, FileNotFoundError) and done != "written":
             return NotFoundError(ErrorCode.STORAGE, f"{place} does not exist.")
         if isinstance(wrong, PermissionError):
             who = f"the user {os.getuid()}" if hasattr(os, "getuid") else "this user"
             return DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: {who} is not allowed to.")
-        return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {wrong.strerror or wrong}.")
+        reason = (wrong.strerror or str(wrong)).lower()
+        return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {reason}.")
 
 
 def _beside(path: Path) -> Path:

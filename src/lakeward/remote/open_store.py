@@ -1,12 +1,13 @@
-"""open_store: the store that a URL names."""
+"""open_store: the store that a URL names; check_store: may we read and write there?"""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.remote.directory_store import DirectoryStore
 from lakeward.remote.store import RemoteStore
 
@@ -31,3 +32,21 @@ def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
             f"'{url}' is no remote storage we can use; write a directory, file://, s3:// or s3a://."
         )
     return DirectoryStore(root, Path(root).absolute())
+
+
+async def check_store(store: RemoteStore) -> None:
+    """Write, read and delete a small file; what is wrong is said in one sentence.
+
+    DeniedError and NotFoundError are mistakes to be corrected; a RetriableError may be over in a while.
+    """
+    path = f"lakeward/check/{uuid.uuid4()}"
+    content = b"Lakeward was here."
+    try:
+        await store.put(path, content)
+        found = await store.get(path)
+        await store.delete([path])
+    except LakewardError as wrong:
+        reason = wrong.message.partition(f"{path} cannot be ")[2].partition(": ")[2] or wrong.message
+        raise type(wrong)(wrong.code, f"The remote storage {store.url} cannot be used: {reason}") from wrong
+    if found != content:
+        raise ErrorCode.STORAGE.error(f"The remote storage {store.url} gives back other bytes than it was given.")

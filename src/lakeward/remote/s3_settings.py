@@ -1,51 +1,96 @@
-"""S3Settings: how a bucket is reached, under the property names people know."""
+"""S3Settings: how a bucket is reached and who we are there, read from the properties people know."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-_NAMES = {
-    "s3.endpoint": ("s3.endpoint", "fs.s3a.endpoint"),
-    "s3.region": ("s3.region", "fs.s3a.endpoint.region", "fs.s3a.region"),
-    "s3.access-key": ("s3.access-key", "s3.access.key", "fs.s3a.access.key"),
-    "s3.secret-key": ("s3.secret-key", "s3.secret.key", "fs.s3a.secret.key"),
-    "s3.session-token": ("s3.session-token", "s3.session.token", "fs.s3a.session.token"),
-    "s3.path-style-access": ("s3.path-style-access", "s3.path.style.access", "fs.s3a.path.style.access"),
-}
+from lakeward.errors import ErrorCode
+from lakeward.options import remote_store as rows
+
+_DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True)
 class S3Settings:
-    """How a bucket is reached."""
+    """How a bucket is reached, and who we are there. What is secret is never shown."""
 
     endpoint: str | None = None
-    region: str = "us-east-1"
-    access_key: str | None = None
+    region: str = _DEFAULT_REGION
+    path_style: bool = False
+    access_key: str | None = field(default=None, repr=False)
     secret_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
-    path_style: bool = False
+    profile: str | None = None
+    server_role: str | None = None
+    client_role: str | None = None
+    role_session: str = rows.S3_ROLE_SESSION.default
+    sts_endpoint: str | None = None
+    request_timeout_ms: int = rows.REQUEST_TIMEOUT.default
+    retry_timeout_ms: int = rows.RETRY_TIMEOUT.default
+    retries: int = rows.RETRIES.default
 
     @classmethod
-    def of(cls, settings: Mapping[str, str]) -> S3Settings:
-        """From properties; of several names for one thing the first wins."""
-        found = {key: _first(settings, names) for key, names in _NAMES.items()}
+    def of(cls, settings: Mapping[str, str], environment: Mapping[str, str] | None = None) -> S3Settings:
+        """From properties under any of their names; other properties are passed over."""
+        environment = os.environ if environment is None else environment
+        texts = _canonical(settings)
+        access_key, secret_key = rows.S3_ACCESS_KEY.read(texts), rows.S3_SECRET_KEY.read(texts)
+        if (access_key is None) != (secret_key is None):
+            there, lacking = rows.S3_ACCESS_KEY.key, rows.S3_SECRET_KEY.key
+            if access_key is None:
+                there, lacking = lacking, there
+            raise ErrorCode.INVALID_CONFIG.error(f"'{there}' is set and '{lacking}' is not; set both or none.")
         return cls(
-            endpoint=found["s3.endpoint"],
-            region=found["s3.region"] or "us-east-1",
-            access_key=found["s3.access-key"],
-            secret_key=found["s3.secret-key"],
-            session_token=found["s3.session-token"],
-            path_style=(found["s3.path-style-access"] or "false").strip().lower() == "true",
+            endpoint=_checked_url(rows.S3_ENDPOINT.key, rows.S3_ENDPOINT.read(texts)),
+            region=rows.S3_REGION.read(texts)
+            or environment.get("AWS_REGION")
+            or environment.get("AWS_DEFAULT_REGION")
+            or _DEFAULT_REGION,
+            path_style=rows.S3_PATH_STYLE.read(texts),
+            access_key=access_key,
+            secret_key=secret_key,
+            session_token=rows.S3_SESSION_TOKEN.read(texts),
+            profile=rows.S3_PROFILE.read(texts),
+            server_role=rows.S3_SERVER_ROLE.read(texts),
+            client_role=rows.S3_CLIENT_ROLE.read(texts),
+            role_session=rows.S3_ROLE_SESSION.read(texts),
+            sts_endpoint=_checked_url(rows.S3_STS_ENDPOINT.key, rows.S3_STS_ENDPOINT.read(texts)),
+            request_timeout_ms=rows.REQUEST_TIMEOUT.read(texts),
+            retry_timeout_ms=rows.RETRY_TIMEOUT.read(texts),
+            retries=rows.RETRIES.read(texts),
         )
 
+    def sts_url(self) -> str:
+        """Where sessions of roles are asked for."""
+        if self.sts_endpoint is not None:
+            return self.sts_endpoint
+        if self.endpoint is not None and not (urlsplit(self.endpoint).hostname or "").endswith(".amazonaws.com"):
+            return self.endpoint
+        return f"https://sts.{self.region}.amazonaws.com"
 
-def _first(settings: Mapping[str, str], names: tuple[str, ...]) -> str | None:
-    return next((settings[name] for name in names if settings.get(name)), None)
+
+def _canonical(settings: Mapping[str, str]) -> dict[str, str]:
+    """Under canonical names; a canonical name hides its aliases. An empty text is as good as none."""
+    table = rows.REMOTE_STORE_OPTIONS
+    found: dict[str, str] = {}
+    for key, value in settings.items():
+        if not value.strip():
+            continue
+        canonical, text = table.canonical(key, value)
+        if canonical in table.rows and (canonical == key or canonical not in settings):
+            found[canonical] = text.strip()
+    return found
 
 
-def canonical(settings: Mapping[str, str]) -> dict[str, str]:
-    """The same properties, those of a bucket under our own names; of several names for one thing the first wins."""
-    ours = {key: value for key, names in _NAMES.items() if (value := _first(settings, names)) is not None}
-    aliases = {name for names in _NAMES.values() for name in names}
-    return {key: value for key, value in settings.items() if key not in aliases} | ours
+def _checked_url(key: str, url: str | None) -> str | None:
+    if url is None:
+        return None
+    if "://" not in url:
+        url = f"https://{url}"
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ErrorCode.INVALID_CONFIG.error(f"'{key}' is no URL: '{url}'; write http://host:port.")
+    return url.rstrip("/")

@@ -1,4 +1,9 @@
-"""S3Store: a bucket, by obstore."""
+"""S3Store: a bucket, by obstore.
+
+A call that fails for a while (5xx, time-outs, lost connections) is made again by obstore, with longer and longer
+pauses, until `remote.store.retry-timeout` is over. Large files go in parts, which become one object when all have
+arrived.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +13,29 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import obstore
 from obstore import exceptions
 from obstore import store as stores
 
-from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
+from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.remote.pace import Pace
+from lakeward.remote.s3_failures import ExistsError, failure
 from lakeward.remote.s3_settings import S3Settings
 from lakeward.remote.store import StoredObject, checked_path
+
+if TYPE_CHECKING:
+    from obstore import ObjectMeta
 
 T = TypeVar("T")
 _PART_BYTES = 8 << 20
 _PARTS_AT_ONCE = 4
+_LIST_PAGE = 1000
+_CONNECT_TIMEOUT_S = 5
+_FIRST_PAUSE_MS = 100
+_LONGEST_PAUSE_MS = 5000
+_SETTLE_S = 0.2
 
 
 class S3Store:
@@ -33,6 +47,7 @@ class S3Store:
         self.prefix = prefix
         self.settings = settings
         self._store = _opened(bucket, prefix, settings)
+        self._is_cancelled = False
 
     async def put(self, path: str, data: bytes) -> None:
         """Store a small file, in place of what is there."""
@@ -40,13 +55,10 @@ class S3Store:
 
     async def create(self, path: str, data: bytes) -> bool:
         """Store a small file unless one is there; whether it was stored."""
+        sending = obstore.put_async(self._store, checked_path(path), data, mode="create", use_multipart=False)
         try:
-            await self._run(
-                "written",
-                path,
-                obstore.put_async(self._store, checked_path(path), data, mode="create", use_multipart=False),
-            )
-        except _ExistsError:
+            await self._run("written", path, sending)
+        except ExistsError:
             return False
         return True
 
@@ -58,14 +70,14 @@ class S3Store:
                 await pace.take(size)
             await self.put(path, await asyncio.to_thread(source.read_bytes))
             return size
-        parts = _parts(source, size, pace)
-        await self._run(
-            "written",
-            path,
-            obstore.put_async(
-                self._store, checked_path(path), parts, chunk_size=_PART_BYTES, max_concurrency=_PARTS_AT_ONCE
-            ),
+        sending = obstore.put_async(
+            self._store,
+            checked_path(path),
+            source if pace is None else _paced(source, size, pace),
+            chunk_size=_PART_BYTES,
+            max_concurrency=_PARTS_AT_ONCE,
         )
+        await self._run("written", path, sending)
         return size
 
     async def get(self, path: str) -> bytes:
@@ -77,10 +89,8 @@ class S3Store:
         """The bytes from `start` up to, not including, `end`; fewer where the file ends before."""
         if end <= start:
             return b""
-        found = await self._run(
-            "read", path, obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
-        )
-        return found.to_bytes()
+        reading = obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
+        return (await self._run("read", path, reading)).to_bytes()
 
     async def get_file(self, path: str, target: Path) -> int:
         """Copy a file to a local one, which appears when it is whole; its size."""
@@ -115,21 +125,20 @@ class S3Store:
     async def head(self, path: str) -> StoredObject | None:
         """What is known of a file, None when there is none."""
         try:
-            found = await self._run("read", path, obstore.head_async(self._store, checked_path(path)))
+            return _stored(await self._run("read", path, obstore.head_async(self._store, checked_path(path))))
         except NotFoundError:
             return None
-        return StoredObject(path, found["size"], int(found["last_modified"].timestamp() * 1000))
 
     async def list(self, prefix: str = "") -> AsyncIterator[StoredObject]:
         """The files below a directory, in order of their paths."""
-        pages = obstore.list(self._store, checked_path(prefix) if prefix else None, chunk_size=1000)
+        pages = obstore.list(self._store, checked_path(prefix) if prefix else None, chunk_size=_LIST_PAGE)
         while True:
             try:
-                page = await self._run("listed", prefix, anext(pages))
+                page = await self._run("listed", prefix, pages.__anext__())
             except StopAsyncIteration:
                 return
             for found in page:
-                yield StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
+                yield _stored(found)
 
     async def delete(self, paths: Iterable[str]) -> None:
         """Remove files; those that are not there are fine."""
@@ -142,68 +151,71 @@ class S3Store:
         batch: list[str] = []
         async for found in self.list(prefix):
             batch.append(found.path)
-            if len(batch) == 1000:
+            if len(batch) == _LIST_PAGE:
                 await self.delete(batch)
                 batch.clear()
         await self.delete(batch)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Let calls that were cancelled come to rest: a thread of obstore that outlives Python complains on stderr."""
+        if self._is_cancelled:
+            await asyncio.sleep(_SETTLE_S)
 
     async def _run(self, done: str, path: str, work: Awaitable[T]) -> T:
         try:
             return await work
+        except asyncio.CancelledError:
+            self._is_cancelled = True
+            raise
         except (exceptions.BaseError, FileNotFoundError) as wrong:
-            raise self._failure(done, path, wrong) from wrong
-
-    def _failure(self, done: str, path: str, wrong: Exception) -> LakewardError:
-        place = f"{self.url}/{path}" if path else self.url
-        reason = _reason(wrong)
-        match wrong:
-            case FileNotFoundError():
-                return NotFoundError(ErrorCode.STORAGE, f"{place} does not exist.")
-            case exceptions.AlreadyExistsError():
-                return _ExistsError(ErrorCode.STORAGE, f"{place} is there already.")
-            case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError():
-                return DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: the store denies it ({reason}).")
-            case _:
-                return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {reason}.")
+            place = f"{self.url}/{path}" if path else self.url
+            raise failure(place, self.bucket, self.settings.endpoint or "AWS", done, wrong) from wrong
 
 
-class _ExistsError(LakewardError):
-    """Something is there already."""
+def _stored(found: ObjectMeta) -> StoredObject:
+    return StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
 
 
 def _opened(bucket: str, prefix: str, settings: S3Settings) -> stores.S3Store:
-    config = {"region": settings.region, "virtual_hosted_style_request": not settings.path_style}
+    config: dict[str, str | bool] = {
+        "region": settings.region,
+        "virtual_hosted_style_request": not settings.path_style,
+    }
     if settings.endpoint:
         config["endpoint"] = settings.endpoint
     if settings.access_key:
         config |= {"access_key_id": settings.access_key, "secret_access_key": settings.secret_key or ""}
     if settings.session_token:
         config["session_token"] = settings.session_token
+    longest_ms = max(_FIRST_PAUSE_MS, min(_LONGEST_PAUSE_MS, settings.retry_timeout_ms // 4))
     return stores.S3Store(
         bucket,
         prefix=prefix or None,
         config=config,  # type: ignore[arg-type]
-        client_options={"allow_http": True, "timeout": timedelta(seconds=60), "connect_timeout": timedelta(seconds=5)},
-        retry_config={"max_retries": 8, "retry_timeout": timedelta(seconds=30)},
+        client_options={
+            "allow_http": True,
+            "timeout": timedelta(milliseconds=settings.request_timeout_ms),
+            "connect_timeout": timedelta(seconds=min(_CONNECT_TIMEOUT_S, settings.request_timeout_ms / 1000)),
+        },
+        retry_config={
+            "max_retries": settings.retries,
+            "retry_timeout": timedelta(milliseconds=settings.retry_timeout_ms),
+            "backoff": {
+                "init_backoff": timedelta(milliseconds=_FIRST_PAUSE_MS),
+                "max_backoff": timedelta(milliseconds=longest_ms),
+                "base": 2,
+            },
+        },
     )
 
 
-async def _parts(source: Path, size: int, pace: Pace | None) -> AsyncIterator[bytes]:
-    with source.open("rb") as file:
-        position = 0
+async def _paced(source: Path, size: int, pace: Pace) -> AsyncIterator[bytes]:
+    position = 0
+    with await asyncio.to_thread(source.open, "rb") as file:
         while position < size:
-            if pace is not None:
-                await pace.take(min(_PART_BYTES, size - position))
+            await pace.take(min(_PART_BYTES, size - position))
             data = await asyncio.to_thread(file.read, _PART_BYTES)
             if not data:
                 return
             position += len(data)
             yield data
-
-
-def _reason(wrong: Exception) -> str:
-    """The first line of what obstore says; the rest repeats it for programmers."""
-    return str(wrong).strip().split("\n")[0].rstrip(".")

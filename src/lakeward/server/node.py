@@ -31,6 +31,7 @@ from lakeward.server.disk_space import DiskSpace
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.remote.opening import opened_store
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
@@ -77,6 +78,7 @@ class Node:
         """Open the port; returns the addresses the server listens on."""
         loop = asyncio.get_running_loop()
         self._loop = loop
+        self.remote = await opened_store(self.options, self._store)
         self._waiters = Waiters(loop)
         self._busy = BusyBuckets(loop, self._threads)
         catalog = self.coordinator.catalog
@@ -144,6 +146,8 @@ class Node:
         self._disk.shutdown(wait=True)
         self._tablets.close()
         self._files.close()
+        if self.remote is not None:
+            await self.remote.close()
         self._store.close()
         self._directory.close()
 
