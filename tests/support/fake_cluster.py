@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakeward.client.metadata_cache import Address
+from lakeward.client.remote.sources import RemoteSegments
 from lakeward.client.settings import ClientSettings
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
@@ -109,6 +110,10 @@ class FakeCluster:
         self.pool = FakePool(self.channel)
         self.workers = ThreadPoolExecutor(1)
         self.answers: dict[Api, Any] = {}
+        self.remote = RemoteSegments(self.settings, self.workers, self._token)
+
+    async def _token(self) -> Any:
+        return self.answers[Api.GET_FILESYSTEM_SECURITY_TOKEN]
 
     async def leader(self, *_: Any) -> FakeChannel:
         """The channel."""

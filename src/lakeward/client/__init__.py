@@ -39,7 +39,7 @@ Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → 
     batch_cutter       answers → pieces of whole batches
     decode_queue       pieces on their way through the decoder, in order
     log_decoder        log batches → Arrow, whatever schema they were written under
-    remote_fetch       log segments that moved to a file store
+    remote             log segments that moved to a file store: a package of its own
     limit_scan         a few rows, the quick way
     log_peek           a look at what comes next in a bucket's log
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from lakeward.client.metadata_cache import Address, MetadataCache
 from lakeward.client.settings import ClientSettings
@@ -14,8 +15,12 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenRequest, GetFileSystemSecurityTokenResponse
 from lakeward.rpc.channel import Channel
 from lakeward.rpc.pool import ChannelPool
+
+if TYPE_CHECKING:
+    from lakeward.client.remote.sources import RemoteSegments
 
 DEFAULT_PORT = 9123
 #: Encoding and decoding leave the interpreter lock, so threads fill cores; more than this many only fill memory.
@@ -77,8 +82,24 @@ class Cluster:
             raise ErrorCode.LEADER_NOT_AVAILABLE.error("The cluster has no tablet server now; try again.")
         return await self.pool.channel(address.host, address.port)
 
+    @cached_property
+    def remote(self) -> RemoteSegments:
+        """Log segments that are in a file store, not on a server."""
+        from lakeward.client.remote.sources import RemoteSegments
+
+        return RemoteSegments(self.settings, self.workers, self._security_token)
+
+    async def _security_token(self) -> GetFileSystemSecurityTokenResponse:
+        channel = await self.tablet()
+        told: GetFileSystemSecurityTokenResponse = await channel.request(
+            Api.GET_FILESYSTEM_SECURITY_TOKEN, GetFileSystemSecurityTokenRequest()
+        )
+        return told
+
     async def close(self) -> None:
-        """Close all channels and end the worker threads."""
+        """Close all channels, remove files and end the worker threads."""
+        if "remote" in self.__dict__:
+            await self.remote.close()
         await self.pool.close()
         self.workers.shutdown(wait=False, cancel_futures=True)
 

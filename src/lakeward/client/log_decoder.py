@@ -22,6 +22,8 @@ from lakeward.records.arrow_rows import rows_to_arrow
 from lakeward.records.arrow_types import arrow_schema
 from lakeward.records.batch_header import BatchHeader
 from lakeward.records.log_batch import BatchSpan, crc_is_right, walk_batches
+from lakeward.records.predicate import Predicate, batch_may_match
+from lakeward.records.projection import Projection, plan_projection, project_batch
 from lakeward.records.row_batches import records_of
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
@@ -38,13 +40,17 @@ _SMALL_ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A few whole batches of one bucket as they came, and which of their offsets are wanted."""
+    """A few whole batches of one bucket as they came, and which of their offsets are wanted.
+
+    A server has projected them, or left that to us; what comes from a file store is not filtered either.
+    """
 
     data: memoryview
     bucket: int
     from_offset: int
     to_offset: int | None
     projected: bool
+    unfiltered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class _Plan:
     written: Schema
     wire: pa.Schema
     places: tuple[int | None, ...]
+    #: What is left out before anything is decoded; None when the server did so, or nothing is.
+    surgery: Projection | None
 
 
 class LogDecoder:
@@ -66,7 +74,9 @@ class LogDecoder:
         *,
         metadata_columns: bool = False,
         check_crc: bool = True,
+        where: Predicate | None = None,
     ) -> None:
+        self._where = where
         self._info = info
         self._format = LOG_FORMAT.read(info.descriptor.properties)
         self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
@@ -100,11 +110,13 @@ class LogDecoder:
 
     def _planned(self, written: Schema, projected: bool) -> _Plan:
         on_wire: tuple[Column, ...] = written.columns
-        if projected:
-            on_wire = tuple(written.columns[p] for p in self.projection if p < len(written.columns))
+        positions = tuple(p for p in self.projection if p < len(written.columns))
+        if self.projection:
+            on_wire = tuple(written.columns[p] for p in positions)
         by_id = {c.id: i for i, c in enumerate(on_wire)}
         wire = arrow_schema(written.select([c.name for c in on_wire]))
-        return _Plan(written, wire, tuple(by_id.get(c.id) for c in self._columns))
+        surgery = plan_projection(written, positions) if positions and not projected else None
+        return _Plan(written, wire, tuple(by_id.get(c.id) for c in self._columns), surgery)
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -125,15 +137,28 @@ class LogDecoder:
             last = header.record_count
             if chunk.to_offset is not None:
                 last = min(last, chunk.to_offset - header.base_offset)
-            if first >= last:
+            if first >= last or (chunk.unfiltered and not self._may_match(chunk, span)):
                 continue
             batch = self._batch(chunk, span)
             yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
 
+    def _may_match(self, chunk: Chunk, span: BatchSpan) -> bool:
+        """Whether a batch can have rows that the scan's filter lets through, by its statistics."""
+        header = span.header
+        if self._where is None or not header.statistics_length or not header.append_only:
+            return True
+        at = span.start + header.header_bytes
+        statistics = chunk.data[at : at + header.statistics_length]
+        return batch_may_match(self._where, statistics, self._schemas[header.schema_id], header.record_count)
+
     def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
         header = span.header
         plan = self._plan(header.schema_id, chunk.projected)
-        payload = chunk.data[span.start + header.header_bytes + header.statistics_length : span.end]
+        if plan.surgery is None:
+            payload = chunk.data[span.start + header.header_bytes + header.statistics_length : span.end]
+        else:
+            pieces, _ = project_batch(chunk.data, span, plan.surgery)
+            payload = memoryview(b"".join(pieces))[header.header_bytes :]
         rows, changes = self._rows(plan, header, payload)
         arrays = self._arranged(plan, rows, header.record_count)
         if self._metadata_columns:

@@ -23,7 +23,7 @@ from lakeward.client.decode_queue import DecodeQueue
 from lakeward.client.filter_message import filter_message
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.client.offsets import Place
-from lakeward.client.remote_fetch import open_segments
+from lakeward.client.remote.reads import RemoteReads
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -34,11 +34,13 @@ from lakeward.protocol.messages.log import (
     PbFetchLogRespForBucket,
     PbRemoteLogFetchInfo,
 )
+from lakeward.records.batch_header import BatchHeader
 from lakeward.rpc.channel import Channel
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakeward.client.remote.piece_cutter import Cut
     from lakeward.records.predicate import Predicate
 
 _CLIENT = -1
@@ -93,6 +95,8 @@ class LogFetcher:
         self._tail: dict[Channel, int] = {}
         self._asked: set[asyncio.Future[Any]] = set()
         self._queue = DecodeQueue(cluster, info.path, decoder)
+        self._remote = RemoteReads(cluster, self._take_remote)
+        self._room = asyncio.Event()
         self._ready: deque[pa.RecordBatch] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pumping = False
@@ -127,6 +131,8 @@ class LogFetcher:
         while not self._ready:
             if self._queue:
                 self._ready.extend(await self._queue.take())
+                if not self._is_full:
+                    self._room.set()
                 self._pump_soon()
             elif self._failure is not None:
                 raise self._failure
@@ -153,6 +159,10 @@ class LogFetcher:
                 )
             )
 
+    @property
+    def _is_full(self) -> bool:
+        return self._queue.buffered_bytes >= _BUFFERED_BYTES_MAX
+
     def _pump_soon(self) -> None:
         if not self._pumping:
             self._pumping = True
@@ -160,7 +170,7 @@ class LogFetcher:
 
     def _pump(self) -> None:
         self._pumping = False
-        if self._queue.buffered_bytes >= _BUFFERED_BYTES_MAX or self._failure is not None:
+        if self._is_full or self._failure is not None:
             return
         behind: dict[Channel, list[Cursor]] = {}
         caught_up: dict[Channel, list[Cursor]] = {}
@@ -272,16 +282,24 @@ class LogFetcher:
         cursor.failures = 0
         if reply.records:
             assert isinstance(reply.records, memoryview)
-            self._take(cursor, reply.records, projected=bool(self._decoder.projection) and not cursor.whole_rows)
+            projected = bool(self._decoder.projection) and not cursor.whole_rows
+            self._take(cursor, cut(reply.records), projected=projected)
         cursor.next_offset = max(cursor.next_offset, reply.filtered_end_offset or 0)
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
-    def _take(self, cursor: Cursor, records: memoryview, *, projected: bool) -> None:
-        for piece, last in cut(records):
+    def _take(
+        self,
+        cursor: Cursor,
+        cuts: Iterable[tuple[memoryview, BatchHeader]],
+        *,
+        projected: bool,
+        unfiltered: bool = False,
+    ) -> None:
+        for piece, last in cuts:
             next_offset = last.last_offset + 1
             if next_offset > cursor.next_offset:
                 bucket = cursor.place.bucket.bucket
-                self._queue.put(Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected))
+                self._queue.put(Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected, unfiltered))
                 cursor.next_offset = next_offset
             if last.schema_id == self._info.schema_id:
                 cursor.whole_rows = False
@@ -290,17 +308,20 @@ class LogFetcher:
         self._queue.advance()
 
     async def _read_remote(self, cursor: Cursor, info: PbRemoteLogFetchInfo) -> None:
-        """The server points to log segments in a file store: read them there."""
-        segments = await self._loop.run_in_executor(self._cluster.workers, open_segments, info)
-        before = cursor.next_offset
-        for records in segments:
-            self._take(cursor, records, projected=False)
-        if cursor.next_offset == before:
-            raise ErrorCode.LOG_STORAGE.error(
-                f"{self._info.path}, bucket {cursor.place.id}: the remote segments in {info.remote_log_tablet_dir} "
-                f"hold nothing from offset {before} on."
-            )
-        self._rest([cursor])
+        """The server points to log segments in a file store: read them there, then ask it again."""
+        try:
+            await self._remote.read(cursor, info)
+        except LakewardError as wrong:
+            self.fail(type(wrong)(wrong.code, f"{self._info.path}, bucket {cursor.place.id}: {wrong.message}"))
+        else:
+            self._rest([cursor])
+
+    async def _take_remote(self, cursor: Cursor, cuts: Iterable[Cut]) -> None:
+        self._take(cursor, cuts, projected=False, unfiltered=True)
+        self._tell()
+        while self._is_full and not cursor.done:
+            self._room.clear()
+            await self._room.wait()
 
     def _failed(self, cursors: Iterable[Cursor], wrong: LakewardError) -> None:
         for cursor in cursors:

@@ -152,6 +152,7 @@ class AsyncScan:
             self._asked.columns,
             metadata_columns=self._asked.metadata_columns,
             check_crc=self._cluster.settings.check_crc,
+            where=self._asked.where,
         )
 
     def _fetcher(self, *, follow: bool = False) -> LogFetcher:

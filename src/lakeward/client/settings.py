@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lakeward.options import client as rows
@@ -37,6 +37,12 @@ class ClientSettings:
     bucket_fetch_bytes_max: int = _BUCKET_FETCH_BYTES
     fetch_wait_ms: int = 500
     fetch_bytes_min: int = 1
+    segments_ahead: int = 4
+    downloads_at_once: int = 3
+    remote_cache_bytes: int = 512 * _MB
+    tmp_dir: str | None = None
+    #: May hold keys, so it is never shown.
+    store_options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> ClientSettings:
@@ -62,6 +68,11 @@ class ClientSettings:
             bucket_fetch_bytes_max=_given(rows.FETCH_MAX_BUCKET, given, _BUCKET_FETCH_BYTES),
             fetch_wait_ms=rows.FETCH_WAIT.read(given),
             fetch_bytes_min=rows.FETCH_MIN.read(given),
+            segments_ahead=rows.REMOTE_PREFETCH.read(given),
+            downloads_at_once=rows.REMOTE_DOWNLOADS.read(given),
+            remote_cache_bytes=rows.REMOTE_CACHE.read(given),
+            tmp_dir=rows.REMOTE_TMP_DIR.read(given),
+            store_options={key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)},
         )
 
 

@@ -55,8 +55,21 @@ FETCH_MAX_BUCKET = _row(
 )
 FETCH_WAIT = _row("client.scanner.log.fetch.wait-max-time", DURATION, 500, "How long a fetch waits for new records.")
 FETCH_MIN = _row("client.scanner.log.fetch.min-bytes", SIZE, 1, "Bytes for which a fetch waits.")
-REMOTE_PREFETCH = _row("client.scanner.remote-log.prefetch-num", COUNT, 4, "Remote segments fetched ahead.")
-REMOTE_TMP_DIR = _optional("client.scanner.io.tmpdir", TEXT, "Where remote segments are put while they are read.")
+REMOTE_PREFETCH = _row("client.scanner.remote-log.prefetch-num", COUNT, 4, "Remote segments read ahead of the scan.")
+REMOTE_CACHE = _row(
+    "client.scanner.remote-log.cache-size",
+    SIZE,
+    512 * _MB,
+    "Disk for pieces of remote segments, shared by all scans of a process.",
+)
+REMOTE_TMP_DIR = _optional(
+    "client.scanner.io.tmpdir", TEXT, "Where pieces of remote segments are put while they are read."
+)
+REMOTE_DOWNLOADS = _row(
+    "client.remote-file.download-thread-num", COUNT, 3, "Downloads of a connection under way at once."
+)
+for _family in ("s3.", "fs.s3a."):
+    CLIENT_OPTIONS.open_prefix(_family, "How this client reaches the remote store, in place of what the server says.")
 
 # Lookups
 LOOKUP_QUEUE = _row("client.lookup.queue-size", COUNT, 25_600, "Lookups that wait at most.")

@@ -12,6 +12,8 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import STRING
 from lakeward.model.schema import Column
 from lakeward.records.log_batch_builder import LogBatchBuilder
+from lakeward.records.predicate import Function, Leaf
+from lakeward.records.statistics import ColumnStatistics, encode_statistics
 
 INFO = table_info("id BIGINT, name STRING, size INT")
 ROWS = pa.record_batch(
@@ -54,6 +56,41 @@ def test_whole_rows_are_projected_here() -> None:
     """Remote segments, and servers that cannot project, send every column."""
     decoder = LogDecoder(INFO, ["name"])
     assert rows_of(decoder.decode(chunk(arrow_batch(ROWS)))) == [{"name": "a"}, {"name": None}, {"name": "c"}]
+
+
+@pytest.mark.parametrize("codec", [None, "zstd", "lz4"])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("changes", [None, bytes([3, 3, 4])])
+def test_columns_are_left_out_before_they_are_decoded(codec: str | None, magic: int, changes: bytes | None) -> None:
+    """Whatever the batch looks like, the asked columns are those of the whole row."""
+    statistics = b"\x09statistics of a later version" if magic else b""
+    batch = arrow_batch(ROWS, codec, magic=magic, statistics=statistics, change_types=changes)
+    decoder = LogDecoder(INFO, ["size", "id"], metadata_columns=True)
+    whole = LogDecoder(INFO, metadata_columns=True).decode(chunk(batch))[0]
+    (out,) = decoder.decode(chunk(batch))
+    assert out.equals(whole.select(out.schema.names))
+
+
+def test_batches_that_cannot_match_are_passed_over() -> None:
+    """A server leaves them out; from a file store they come, and we judge them by the same statistics."""
+    batches = b"".join(
+        bytes(
+            arrow_batch(
+                ROWS,
+                magic=1,
+                base_offset=3 * at,
+                statistics=encode_statistics(
+                    [ColumnStatistics(2, 0, 10 * at, 10 * at + 9)], [c.type for c in INFO.schema.columns]
+                ),
+            )
+        )
+        for at in range(4)
+    )
+    where = Leaf(Function.GREATER_OR_EQUAL, INFO.schema.column("size").id, (20,))
+    decoder = LogDecoder(INFO, ["id"], metadata_columns=True, where=where)
+    from_store = Chunk(memoryview(batches), 4, 0, None, projected=False, unfiltered=True)
+    assert [row["_offset"] for row in rows_of(decoder.decode(from_store))] == [6, 7, 8, 9, 10, 11]
+    assert len(rows_of(decoder.decode(chunk(batches)))) == 12
 
 
 def test_rows_outside_the_asked_offsets_are_left_out() -> None:

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 from arrow_batches import arrow_batch, ids_batch
 from fake_cluster import Asked, FakeCluster, table_info
+from remote_segments import batches, fetch_info, put_segment, told
 
 from lakeward.client.log_decoder import LogDecoder
 from lakeward.client.log_fetcher import LogFetcher
 from lakeward.client.offsets import Place
+from lakeward.client.remote.directory_source import DirectorySource
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import json_form
@@ -25,7 +27,6 @@ from lakeward.protocol.messages.log import (
     PbFetchLogRespForBucket,
     PbFetchLogRespForTable,
     PbRemoteLogFetchInfo,
-    PbRemoteLogSegment,
 )
 from lakeward.protocol.messages.table import GetTableSchemaResponse
 
@@ -74,9 +75,14 @@ def offsets(asked: Asked) -> dict[int, int]:
     return {b.bucket_id: b.fetch_offset for b in table.buckets_req}
 
 
-def ids(batch: pa.RecordBatch) -> list[int]:
-    """The values of a batch."""
-    return batch.column("id").to_pylist()
+def ids(*batches: pa.RecordBatch) -> list[int]:
+    """The values of batches."""
+    return [value for batch in batches for value in batch.column("id").to_pylist()]
+
+
+async def read_all(fetcher: LogFetcher) -> list[pa.RecordBatch]:
+    """All batches up to the end."""
+    return [batch async for batch in fetcher]
 
 
 async def test_a_bounded_read_ends_at_its_end(cluster: FakeCluster) -> None:
@@ -227,24 +233,128 @@ async def test_an_unknown_schema_is_asked_for(cluster: FakeCluster) -> None:
         assert ids(await reading) == [3]
 
 
-async def test_remote_segments_are_read_where_they_are(cluster: FakeCluster, tmp_path: Path) -> None:
-    """The server points to a file; its rows come out, and the next fetch begins behind it."""
-    (tmp_path / "u").mkdir()
-    (tmp_path / "u" / f"{0:020d}.log").write_bytes(bytes(ids_batch([1, 2, 3], base_offset=0)))
-    segment = PbRemoteLogSegment(
-        remote_log_segment_id="u", remote_log_start_offset=0, remote_log_end_offset=3, segment_size_in_bytes=1
-    )
-    remote = PbRemoteLogFetchInfo(remote_log_tablet_dir=str(tmp_path), remote_log_segments=(segment,))
+def point_to(asked: Asked, info: PbRemoteLogFetchInfo) -> None:
+    """Answer with segments in a file store."""
+    bucket = PbFetchLogRespForBucket(bucket_id=0, high_watermark=900, remote_log_fetch_info=info)
+    table = PbFetchLogRespForTable(table_id=7, buckets_resp=(bucket,))
+    asked.answer.set_result(FetchLogResponse(tables_resp=(table,)))
+
+
+@pytest.mark.parametrize("prefix", ["", "file://", "file:"])
+async def test_remote_segments_are_read_where_they_are(cluster: FakeCluster, tmp_path: Path, prefix: str) -> None:
+    """The server points to files; their rows come out from the asked offset on, and the next fetch begins behind."""
+    data = batches(0, 3)
+    first = put_segment(tmp_path, "u", 0, 30, data)
+    second = put_segment(tmp_path, "v", 30, 60, batches(30, 3))
     fetcher = fetcher_of(cluster)
-    fetcher.subscribe(place(0), 1, 9)
+    fetcher.subscribe(place(0), 13, 90)
     async with fetcher:
         reading = asyncio.ensure_future(anext(fetcher))
-        asked = await cluster.channel.next()
-        bucket = PbFetchLogRespForBucket(bucket_id=0, high_watermark=9, remote_log_fetch_info=remote)
-        table = PbFetchLogRespForTable(table_id=7, buckets_resp=(bucket,))
-        asked.answer.set_result(FetchLogResponse(tables_resp=(table,)))
-        assert ids(await reading) == [2, 3]
-        assert offsets(await cluster.channel.next()) == {0: 3}
+        info = fetch_info(f"{prefix}{tmp_path}", [first, second], first_byte=len(data) // 3)
+        point_to(await cluster.channel.next(), info)
+        assert ids(await reading) + ids(await anext(fetcher)) == list(range(13, 60))
+        assert offsets(await cluster.channel.next()) == {0: 60}
+
+
+async def test_a_remote_read_ends_at_its_end(cluster: FakeCluster, tmp_path: Path) -> None:
+    """Nothing is asked behind the last offset that is wanted."""
+    segment = put_segment(tmp_path, "u", 0, 30, batches(0, 3))
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 15)
+    async with fetcher:
+        reading = asyncio.ensure_future(read_all(fetcher))
+        point_to(await cluster.channel.next(), fetch_info(str(tmp_path), [segment]))
+        assert ids(*await reading) == list(range(15))
+        assert not cluster.channel.asked
+
+
+async def test_the_server_is_asked_again_when_a_segment_is_gone(cluster: FakeCluster, tmp_path: Path) -> None:
+    """It may have expired, or the server may have put it elsewhere meanwhile."""
+    segment = put_segment(tmp_path, "u", 0, 30, batches(0, 3))
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 30)
+    async with fetcher:
+        reading = asyncio.ensure_future(read_all(fetcher))
+        point_to(await cluster.channel.next(), fetch_info(str(tmp_path / "gone"), [segment]))
+        again = await cluster.channel.next()
+        assert offsets(again) == {0: 0}
+        point_to(again, fetch_info(str(tmp_path), [segment]))
+        assert ids(*await reading) == list(range(30))
+
+
+async def test_a_segment_that_stays_gone_ends_the_scan(
+    cluster: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sentence, with table, bucket and file; not for ever the same question."""
+    monkeypatch.setattr("lakeward.client.remote.reads._BACKOFF_MS_MIN", 0)
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 30)
+    info = fetch_info(str(tmp_path), [told("u", 0, 30, 1000)])
+    asked = 0
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        while not reading.done():
+            if cluster.channel.asked:
+                asked += 1
+                point_to(cluster.channel.asked.pop(), info)
+            await asyncio.sleep(0)
+        with pytest.raises(
+            LakewardError, match=r"db\.t, bucket 0: .*u/00000000000000000000\.log is not there"
+        ) as caught:
+            await reading
+    assert asked == 5
+    assert caught.value.code is ErrorCode.STORAGE
+
+
+async def test_a_damaged_segment_ends_the_scan(cluster: FakeCluster, tmp_path: Path) -> None:
+    """What came before it is handed out; then the file is named, once."""
+    data = bytearray(batches(0, 3))
+    data[-5] ^= 1
+    segment = put_segment(tmp_path, "u", 0, 40, bytes(data[: len(data) // 3]))
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 40)
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        point_to(await cluster.channel.next(), fetch_info(str(tmp_path), [segment]))
+        assert ids(await reading) == list(range(10))
+        with pytest.raises(LakewardError, match="ends at offset 10, not at 40") as caught:
+            await anext(fetcher)
+    assert caught.value.code is ErrorCode.CORRUPT_RECORD
+
+
+async def test_other_stores_are_named(cluster: FakeCluster) -> None:
+    """A store that we cannot read is told, not guessed at."""
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 30)
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        point_to(await cluster.channel.next(), fetch_info("oss://bucket/log", [told("u", 0, 30, 9)]))
+        with pytest.raises(LakewardError, match="oss://bucket/log") as caught:
+            await reading
+    assert caught.value.code is ErrorCode.UNSUPPORTED_VERSION
+
+
+async def test_a_slow_reader_holds_remote_reads_back(
+    cluster: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is mapped and not yet handed out is bounded, however large the segment."""
+    monkeypatch.setattr("lakeward.client.log_fetcher._BUFFERED_BYTES_MAX", 256 << 10)
+    monkeypatch.setattr(DirectorySource, "piece_bytes", 64 << 10)
+    segment = put_segment(tmp_path, "u", 0, 200_000, batches(0, 200, rows=1000))
+    assert segment.segment_size_in_bytes > 1 << 20
+    fetcher = fetcher_of(cluster)
+    fetcher.subscribe(place(0), 0, 200_000)
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        point_to(await cluster.channel.next(), fetch_info(str(tmp_path), [segment]))
+        rows = (await reading).num_rows
+        while fetcher._queue.buffered_bytes < 200 << 10:  # noqa: ASYNC110 - a turn of the loop is all it takes
+            await asyncio.sleep(0)
+        for _ in range(100):
+            await asyncio.sleep(0)
+            assert fetcher._queue.buffered_bytes < 400 << 10
+        rows += sum([batch.num_rows async for batch in fetcher])
+    assert rows == 200_000
 
 
 async def test_leaving_takes_back_what_was_asked(cluster: FakeCluster) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple
 
 from lakeward.client.patience import ask_leader
-from lakeward.client.remote_fetch import open_segments
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -24,6 +26,7 @@ from lakeward.rpc.channel import Channel
 
 _CLIENT = -1
 _FETCH_BYTES = 8 << 20
+_PIECES_AHEAD = 4
 
 
 class LogHeaders(NamedTuple):
@@ -48,13 +51,15 @@ async def read_headers(
                 raise
             offset, from_start = await _earliest(access, bucket, partition), False
             continue
-        buffers = _buffers(reply)
         before = offset
-        for records in buffers:
-            for span in walk_batches(records):
-                if span.header.last_offset >= offset:
-                    found.append(span.header)
-                    offset = span.header.last_offset + 1
+        async with aclosing(_buffers(access, reply)) as buffers:
+            async for records in buffers:
+                for span in walk_batches(records):
+                    if span.header.last_offset >= offset:
+                        found.append(span.header)
+                        offset = span.header.last_offset + 1
+                if offset >= end:
+                    break
         if offset == before:
             raise ErrorCode.LOG_STORAGE.error(
                 f"{access.path}, bucket {bucket.bucket}: the log ends at {end}, but nothing can be read at {offset}."
@@ -79,11 +84,16 @@ async def _fetch(access: TableAccess, bucket: TableBucket, offset: int, channel:
     return reply
 
 
-def _buffers(reply: PbFetchLogRespForBucket) -> list[memoryview]:
+async def _buffers(access: TableAccess, reply: PbFetchLogRespForBucket) -> AsyncGenerator[memoryview, None]:
     """The records of an answer, wherever they lie."""
     if reply.remote_log_fetch_info is not None:
-        return open_segments(reply.remote_log_fetch_info)
-    return [memoryview(reply.records)] if isinstance(reply.records, bytes | bytearray | memoryview) else []
+        slots = asyncio.Semaphore(_PIECES_AHEAD)
+        async with aclosing(await access.cluster.remote.read(reply.remote_log_fetch_info, slots)) as pieces:
+            async for cuts in pieces:
+                for one in cuts:
+                    yield one.records
+    elif isinstance(reply.records, bytes | bytearray | memoryview):
+        yield memoryview(reply.records)
 
 
 async def _earliest(access: TableAccess, bucket: TableBucket, partition: str | None) -> int:

@@ -1,0 +1,39 @@
+"""Segment: what a server says of a log segment in a file store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A log segment in a file store: the offsets [start, end), and from which byte on it is wanted."""
+
+    directory: str
+    name: str
+    start_offset: int
+    end_offset: int
+    size_bytes: int
+    first_byte: int = 0
+
+    @property
+    def url(self) -> str:
+        """Where it is, for people."""
+        return f"{self.directory}/{self.name}"
+
+
+def segments_of(info: PbRemoteLogFetchInfo) -> list[Segment]:
+    """The segments an answer points to; the first from where the asked offset is."""
+    return [
+        Segment(
+            directory=info.remote_log_tablet_dir.rstrip("/"),
+            name=f"{segment.remote_log_segment_id}/{segment.remote_log_start_offset:020d}.log",
+            start_offset=segment.remote_log_start_offset,
+            end_offset=segment.remote_log_end_offset,
+            size_bytes=segment.segment_size_in_bytes,
+            first_byte=(info.first_start_pos or 0) if position == 0 else 0,
+        )
+        for position, segment in enumerate(info.remote_log_segments)
+    ]

@@ -1,0 +1,63 @@
+"""RemoteSegments: how one connection reads segments in file stores."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator
+from concurrent.futures import Executor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lakeward.client.remote.access import Ask, RemoteAccess
+from lakeward.client.remote.directory_source import DirectorySource
+from lakeward.client.remote.object_source import ObjectSource
+from lakeward.client.remote.piece_cache import release, shared_cache
+from lakeward.client.remote.piece_cutter import Cut
+from lakeward.client.remote.segment import segments_of
+from lakeward.client.remote.segment_reader import PieceSource, read_segments
+from lakeward.client.settings import ClientSettings
+from lakeward.errors import ErrorCode
+from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
+
+
+class RemoteSegments:
+    """Opens sources when they are first needed; nothing is asked or made for a scan that stays on the server."""
+
+    def __init__(self, settings: ClientSettings, workers: Executor, ask: Ask) -> None:
+        self._settings = settings
+        self._workers = workers
+        self._access = RemoteAccess(ask, settings.store_options)
+        self._parent = Path(settings.tmp_dir or tempfile.gettempdir()).absolute()
+        self._directory = DirectorySource(workers)
+        self._opening = asyncio.Lock()
+        self._objects: ObjectSource | None = None
+
+    async def read(self, info: PbRemoteLogFetchInfo, slots: asyncio.Semaphore) -> AsyncGenerator[list[Cut], None]:
+        """The batches of the segments an answer points to; close what is returned."""
+        source = await self._source(info.remote_log_tablet_dir)
+        return read_segments(source, segments_of(info), slots, self._workers, self._settings.segments_ahead)
+
+    async def close(self) -> None:
+        """Let go of stores and files."""
+        await self._access.close()
+        if self._objects is not None:
+            self._objects = None
+            release(self._parent)
+
+    async def _source(self, url: str) -> PieceSource:
+        scheme = urlsplit(url).scheme
+        if scheme in {"", "file"}:
+            return self._directory
+        if scheme in {"s3", "s3a"}:
+            async with self._opening:
+                self._objects = self._objects or await self._opened()
+                return self._objects
+        raise ErrorCode.UNSUPPORTED_VERSION.error(
+            f"Part of this log lives in {url}; this client reads directories, s3:// and s3a:// only."
+        )
+
+    async def _opened(self) -> ObjectSource:
+        loop = asyncio.get_running_loop()
+        cache = await loop.run_in_executor(self._workers, shared_cache, self._parent, self._settings.remote_cache_bytes)
+        return ObjectSource(self._access, cache, self._workers, self._settings.downloads_at_once)
