@@ -12,7 +12,7 @@ from lakeward.cli.parameters import TableName, names
 from lakeward.cli.session import Session, on_server
 
 if TYPE_CHECKING:
-    from lakeward.query.plan import LakeShare, Plan
+    from lakeward.query.plan import LakeShare, Plan, Summary
     from lakeward.query.splits import Split
 
 _SHOWN_SPLITS = 20
@@ -50,6 +50,7 @@ def plan(
       lakeward plan shop.orders --where "dt = '2026-11-01'"
       lakeward plan 'shop.orders$lake' -o json
     """
+    from lakeward.query.log_bytes import with_log_bytes
     from lakeward.query.planner import plan_read
     from lakeward.query.request import ReadRequest
     from lakeward.query.sql_tree import where_filters
@@ -57,12 +58,10 @@ def plan(
     options = read_options(warehouse, properties, as_of, snapshot)
     with session.connect() as connection:
         named = ReadRequest.of_name(table)
-        schema = connection.table(str(named.path)).info.schema
-        filters = () if where is None else where_filters(where, schema)
-        made = plan_read(
-            connection,
-            ReadRequest(named.path, named.view, columns or None, filters, options=options, parallelism=parallelism),
-        )
+        opened = connection.table(str(named.path))
+        filters = () if where is None else where_filters(where, opened.info.schema)
+        asked = ReadRequest(named.path, named.view, columns or None, filters, options=options, parallelism=parallelism)
+        made = with_log_bytes(opened, plan_read(connection, asked))
     if output == "json":
         show_json(made.to_json())
     else:
@@ -78,7 +77,7 @@ def _show(made: Plan) -> None:
             "partitions": None if total.partitions is None else f"{total.partitions[0]} of {total.partitions[1]}",
             "lake": None if cold is None else f"{cold.format}, snapshot {cold.snapshot_id}",
             "from the lake": None if cold is None else _share(cold),
-            "from the log": count(total.log_offsets, "offset") + (", and the current state" if total.is_state else ""),
+            "from the log": _log_share(total),
             "columns": f"{total.columns[0]} of {total.columns[1]}",
             "pruned by": ", ".join(total.filters) or None,
         }
@@ -92,6 +91,11 @@ def _share(cold: LakeShare) -> str:
     return f"{count(cold.rows, 'row')} in {cold.files} of {count(cold.files_in_all, 'file')}, {cold.bytes:,} bytes"
 
 
+def _log_share(total: Summary) -> str:
+    about = f", about {total.log_bytes:,} bytes" if total.log_bytes else ""
+    return count(total.log_offsets, "offset") + about + (", and the current state" if total.is_state else "")
+
+
 def _line(split: Split) -> dict[str, Any]:
     """A split as a row: what comes from files, and the offsets that come from the log."""
     told = split.to_json()
@@ -101,7 +105,7 @@ def _line(split: Split) -> dict[str, Any]:
     return {
         "tier": str(split.tier),
         "partition": split.partition,
-        "bucket": split.bucket,
+        "bucket": told.get("bucket"),
         "files": None if files is None else len(files),
         "rows": None if files is None else sum(file["rows"] for file in files),
         "log": f"{stretch[0]}–{stretch[1]}" if has_log else ("state" if told["kind"] == "state" else None),

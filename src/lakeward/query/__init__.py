@@ -11,6 +11,7 @@ What is asked
 A bounded read:  plan_read → splits (spread over tasks) → read_split
     planner            plan_read: one snapshot of the lake, one set of end offsets
     plan               what is read, in one line for EXPLAIN
+    log_bytes          what to expect of the log, for those who explain a plan
     splits             the unit of work: a stretch of a bucket's log, a bucket's state, files of the lake, or both
     read               a split → Arrow batches
     query_metrics      what was read from which tier, and how long it took

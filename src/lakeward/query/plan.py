@@ -62,6 +62,8 @@ class Summary:
     limit: int | None
     is_state: bool
     lake: LakeShare | None = None
+    #: About; None where nobody has looked.
+    log_bytes: int | None = None
 
     def __str__(self) -> str:
         parts = []
@@ -73,7 +75,8 @@ class Summary:
         if self.is_state:
             parts.append("current state")
         if self.log_offsets or not self.is_state:
-            parts.append(_counted(self.log_offsets, "offset"))
+            about = f" (about {_counted(self.log_bytes, 'byte')})" if self.log_bytes else ""
+            parts.append(_counted(self.log_offsets, "offset") + about)
         parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
         if self.filters:
             parts.append(f"pushed: {', '.join(self.filters)}")
@@ -115,6 +118,7 @@ class Plan:
                 "bytes": cold.bytes,
             },
             "log_offsets": told.log_offsets,
+            "log_bytes": told.log_bytes,
             "partitions": None
             if told.partitions is None
             else {"read": told.partitions[0], "in_all": told.partitions[1]},

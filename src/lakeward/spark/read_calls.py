@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakeward.query import filters
+from lakeward.query.log_bytes import with_log_bytes
 from lakeward.query.planner import plan_read
 from lakeward.query.read import read_split
 from lakeward.query.request import ReadRequest
@@ -40,7 +41,7 @@ def request_of(call: Call) -> ReadRequest:
 def plan(call: Call) -> dict[str, Any]:
     """Splits for tasks, and what EXPLAIN shows."""
     request = request_of(call)
-    planned = plan_read(call.conn, request)
+    planned = with_log_bytes(call.conn.table(str(request.path)), plan_read(call.conn, request))
     offsets = planned.summary.offsets
     most = min(max(request.parallelism, offsets // _TASK_OFFSETS), _TASKS_PER_CORE_MAX * request.parallelism)
     tasks = planned.tasks(most)
