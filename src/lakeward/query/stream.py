@@ -18,11 +18,14 @@ from lakeward.client.results import BucketId, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.query import data_loss
 from lakeward.query.admission import ReadLimit, admit
+from lakeward.query.cold import LakeUnavailableError, LogGoneError
 from lakeward.query.options import StartupMode
 from lakeward.query.plan import Plan, log_splits, summary, whole_logs
 from lakeward.query.progress import BucketProgress, Progress
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Split, StateSplit
+from lakeward.query.stream_batch import BEGINNING, Range, StreamBatch, halves, is_same
+from lakeward.query.stream_lake import Beginning, StreamLake, beginning, reads_lake
 from lakeward.query.stream_offset import Position, StreamOffset
 from lakeward.query.table_now import TableNow
 from lakeward.query.views import View, check_view
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
-_BEGINNING = Position(0)
 #: Looking at a bucket's next rows costs a request: only the buckets that are furthest behind are looked at.
 _PEEKED_BUCKETS = 8
 
@@ -51,8 +53,11 @@ class TableStream:
     def initial(self) -> StreamOffset:
         """Where the stream begins, by `scan.startup.mode`."""
         found = self._now()
-        begin = self._begin(found)
-        return StreamOffset(found.table_id, begin, found.partitions, self._clock.now_ms(), is_initial=True)
+        is_full = self._settings.mode is StartupMode.FULL
+        told = beginning(self._conn, found, self._request) if is_full and reads_lake(found, self._request) else None
+        positions, lake_ends = told or Beginning(self._begin(found), {})
+        now_ms = self._clock.now_ms()
+        return StreamOffset(found.table_id, positions, found.partitions, now_ms, is_initial=True, lake_ends=lake_ends)
 
     def _begin(self, found: TableNow) -> dict[BucketId, Position]:
         match self._settings.mode:
@@ -91,8 +96,8 @@ class TableStream:
         """
         found = self._now()
         starts = self._starts(start, found)
-        ends = found.offsets("latest")
-        starts = {id_: self._within_log(id_, starts.get(id_, _BEGINNING), end) for id_, end in ends.items()}
+        ends = found.offsets("latest") | self._gone(start, found)
+        starts = {id_: self._within_log(id_, starts.get(id_, BEGINNING), end) for id_, end in ends.items()}
         if within is not None:
             ends = {id_: min(end, within.buckets[id_].offset) for id_, end in ends.items() if id_ in within.buckets}
             starts = {id_: position for id_, position in starts.items() if id_ in ends}
@@ -102,7 +107,19 @@ class TableStream:
         if (start.table_id, start.buckets, start.partitions) == (found.table_id, admitted, partitions):
             return start  # nothing new
         begin = replace(start, is_initial=False) if start.is_initial else None
-        return StreamOffset(found.table_id, admitted, partitions, start.state_ms, begin=begin)
+        in_lake = {
+            id_: end
+            for id_, end in start.lake_ends.items()
+            if id_ in admitted and admitted[id_].offset < end and is_same(id_, start.partitions, partitions)
+        }
+        return StreamOffset(found.table_id, admitted, partitions, start.state_ms, begin=begin, lake_ends=in_lake)
+
+    def _gone(self, start: StreamOffset, found: TableNow) -> dict[BucketId, int]:
+        """Buckets that were only in the lake when the stream began, and the rows they had."""
+        if start.table_id != found.table_id:
+            return {}
+        gone = {id_: p.offset for id_, p in start.buckets.items() if start.is_gone(id_)}
+        return {id_: rows for id_, rows in gone.items() if id_.partition not in found.partitions}
 
     def _starts(self, start: StreamOffset, found: TableNow) -> Mapping[BucketId, Position]:
         """What of an offset still stands for the tables and partitions that are there."""
@@ -110,11 +127,12 @@ class TableStream:
             if self._settings.fail_on_data_loss:
                 raise data_loss.recreated(self._request.path)
             return {}
-        stands = {id_: p for id_, p in start.buckets.items() if _is_same(id_, start.partitions, found.partitions)}
-        if self._settings.fail_on_data_loss:
+        stands = {id_: p for id_, p in start.buckets.items() if is_same(id_, start.partitions, found.partitions)}
+        stands |= {id_: start.buckets[id_] for id_ in self._gone(start, found)}
+        if self._settings.fail_on_data_loss or self._turns_to_lake(found):
             return stands
         begins = found.offsets("earliest")
-        everywhere = {**dict.fromkeys(begins, _BEGINNING), **stands}
+        everywhere = {**dict.fromkeys(begins, BEGINNING), **stands}
         return {id_: p if p.is_state else Position(max(p.offset, begins.get(id_, 0))) for id_, p in everywhere.items()}
 
     def _within_log(self, id_: BucketId, position: Position, end: int) -> Position:
@@ -139,6 +157,8 @@ class TableStream:
             return limit.in_rows(None)
         longest = max(behind, key=lambda id_: behind[id_])
         seen = _peek(found.table, longest, starts[longest].offset)
+        if seen is None and longest in (begins := found.offsets("earliest", {longest.partition})):
+            seen = _peek(found.table, longest, begins[longest])  # the next rows are in the lake
         return limit.in_rows(None if seen is None else seen[0])
 
     # -- batches ------------------------------------------------------------------------------------------------------
@@ -152,38 +172,55 @@ class TableStream:
             if self._settings.fail_on_data_loss:
                 raise data_loss.recreated(self._request.path)
             return Plan((), summary(found.table.info, self._request, ()))
-        states: list[Split] = []
-        ranges: dict[BucketId, tuple[int, int]] = {}
-        is_known = start.table_id == end.table_id
-        for id_, stop in end.buckets.items():
-            told = start.buckets.get(id_) if is_known else None
-            begin = told if told is not None and _is_same(id_, start.partitions, end.partitions) else _BEGINNING
-            is_gone = not _is_same(id_, end.partitions, found.partitions)
-            if is_gone and (begin.is_state or stop.offset > begin.offset):
-                if self._settings.fail_on_data_loss:
-                    raise data_loss.dropped(self._request.path, id_, begin.offset, stop.offset)
-                continue
-            if begin.is_state and not stop.is_state:
-                work = begin.offset
-                states.append(StateSplit(id_.partition, id_.bucket, begin.offset, work, start.state_ms))
-            if not stop.is_state and stop.offset > begin.offset:
-                ranges[id_] = (begin.offset, stop.offset)
-        present = self._present(ranges, found)
+        batch = StreamBatch(start, end, found.partitions)
+        if batch.lost and self._settings.fail_on_data_loss:
+            (id_, (begin, stop)), *_ = batch.lost.items()
+            raise data_loss.dropped(self._request.path, id_, begin, stop)
+        cold, hot = halves(batch.ranges, batch.lake_ends)
+        present = self._present(hot, found, cold)
+        lake = self._lake_splits(batch, cold, found)
+        known = {split.id for split in lake}
+        states = [
+            StateSplit(*id_, offset, offset, start.state_ms) for id_, offset in batch.states.items() if id_ not in known
+        ]
         keeps_order = found.table.info.descriptor.has_primary_key
         logs = whole_logs(present) if keeps_order else log_splits(present, self._request)
-        splits = (*states, *logs)
+        splits = (*lake, *states, *logs)
         numbers = summary(found.table.info, self._request, splits, found.partitions_in_all)
         return Plan(splits, numbers, keeps_order)
 
-    def _present(self, ranges: Mapping[BucketId, tuple[int, int]], found: TableNow) -> dict[BucketId, tuple[int, int]]:
-        """The ranges without what retention has removed."""
+    def _lake_splits(
+        self, batch: StreamBatch, cold: Mapping[BucketId, tuple[int, int]], found: TableNow
+    ) -> list[Split]:
+        """What of a batch is read in the lake; states that it does not reach are left to the servers."""
+        wants_state = bool(batch.states) and reads_lake(found, self._request)
+        if not (wants_state or batch.gone or cold):
+            return []
+        try:
+            lake = StreamLake(self._conn, found, self._request)
+            return [*lake.gone(batch.gone), *(lake.states(batch.states) if wants_state else ()), *lake.ranges(cold)]
+        except (LakeUnavailableError, LogGoneError):
+            if batch.gone or cold:
+                raise
+            return []
+
+    def _turns_to_lake(self, found: TableNow) -> bool:
+        """Whether rows that have left the log are in the lake, by their offsets."""
+        return not found.table.info.descriptor.has_primary_key and reads_lake(found, self._request)
+
+    def _present(
+        self, ranges: Mapping[BucketId, Range], found: TableNow, cold: dict[BucketId, Range]
+    ) -> dict[BucketId, Range]:
+        """The ranges without what retention has removed; of a table that is tiered, that is added to `cold`."""
         if not ranges:
             return {}
         begins = found.offsets("earliest", {id_.partition for id_ in ranges})
         present = {}
         for id_, (start, stop) in ranges.items():
             begin = begins.get(id_, 0)
-            if begin > start and self._settings.fail_on_data_loss:
+            if begin > start and self._turns_to_lake(found):
+                cold[id_] = (cold.get(id_, (start, start))[0], min(begin, stop))
+            elif begin > start and self._settings.fail_on_data_loss:
                 raise data_loss.removed(self._request.path, id_, start, min(begin, stop))
             if stop > max(start, begin):
                 present[id_] = (max(start, begin), stop)
@@ -205,8 +242,8 @@ class TableStream:
         told = offset.buckets if offset.table_id == found.table_id else {}
         buckets = []
         for id_, end in found.offsets("latest").items():
-            stands = id_ in told and _is_same(id_, offset.partitions, found.partitions)
-            at = told[id_] if stands else _BEGINNING
+            stands = id_ in told and is_same(id_, offset.partitions, found.partitions)
+            at = told[id_] if stands else BEGINNING
             buckets.append(BucketProgress(id_, at.offset, end, at.is_state))
         furthest = sorted(buckets, key=lambda b: b.rows_behind, reverse=True)[:_PEEKED_BUCKETS]
         oldest = {
@@ -228,11 +265,6 @@ class TableStream:
 
 def _positions(offsets: Mapping[BucketId, int]) -> dict[BucketId, Position]:
     return {id_: Position(offset) for id_, offset in offsets.items()}
-
-
-def _is_same(id_: BucketId, before: Mapping[str, int], now: Mapping[str, int]) -> bool:
-    """Whether a bucket's partition is still the one of that name; a table without partitions is compared by its id."""
-    return id_.partition is None or (id_.partition in now and before.get(id_.partition) == now[id_.partition])
 
 
 def _peek(table: Table, id_: BucketId, offset: int) -> tuple[float, int] | None:

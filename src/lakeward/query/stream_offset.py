@@ -3,7 +3,10 @@
 {"table_id": 7, "state_ms": 1763200000000, "partitions": {"2026-11-01": 12},
  "buckets": {"2026-11-01/0": 1200, "2026-11-01/1": {"state": 900}}}
 
-A number is the next offset to read. `{"state": 900}` says that the bucket's rows as of offset 900 come first.
+A number is the next offset to read. `{"state": 900}` says that the bucket's rows as of offset 900 come first; for a
+partition that is not in `partitions`, one that only the lake has, that it has 900 rows.
+
+`"lake": {"0": 800}`: a stream that began with the lake reads the bucket's rows before offset 800 there.
 
 The end of a stream's first batch says in `begin` where the batch begins. Engines write down where a batch ends, but not
 where a stream began: asked again after a crash, it would begin elsewhere.
@@ -14,10 +17,12 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode
+
+_V = TypeVar("_V")
 
 
 class Position(NamedTuple):
@@ -37,10 +42,16 @@ class StreamOffset:
     state_ms: int = 0
     is_initial: bool = False
     begin: StreamOffset | None = None
+    lake_ends: Mapping[BucketId, int] = field(default_factory=dict)
+
+    def is_gone(self, id_: BucketId) -> bool:
+        """Whether the bucket's partition was only in the lake when the stream began."""
+        return id_.partition is not None and id_.partition not in self.partitions
 
     def next_offsets(self) -> dict[BucketId, int]:
         """The next offset of each bucket whose state has been read: what a consumer group commits."""
-        return {id_: position.offset for id_, position in self.buckets.items() if not position.is_state}
+        read = ((id_, position) for id_, position in self.buckets.items() if not position.is_state)
+        return {id_: position.offset for id_, position in read if not self.is_gone(id_)}
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form; the same offsets give the same text."""
@@ -50,9 +61,11 @@ class StreamOffset:
             "partitions": dict(sorted(self.partitions.items())),
             "buckets": {
                 str(id_): {"state": position.offset} if position.is_state else position.offset
-                for id_, position in sorted(self.buckets.items(), key=lambda item: (item[0][0] or "", item[0][1]))
+                for id_, position in _sorted(self.buckets)
             },
         }
+        if self.lake_ends:
+            json["lake"] = {str(id_): end for id_, end in _sorted(self.lake_ends)}
         if self.is_initial:
             json["initial"] = True
         if self.begin is not None:
@@ -70,6 +83,7 @@ class StreamOffset:
                 buckets={_bucket_id(text): _position(told) for text, told in json["buckets"].items()},
                 is_initial=bool(json.get("initial")),
                 begin=cls.of_json(json["begin"]) if json.get("begin") else None,
+                lake_ends={_bucket_id(text): int(end) for text, end in (json.get("lake") or {}).items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
@@ -89,6 +103,10 @@ class StreamOffset:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
                 f"The checkpoint holds offsets that cannot be read: {wrong}."
             ) from wrong
+
+
+def _sorted(buckets: Mapping[BucketId, _V]) -> list[tuple[BucketId, _V]]:
+    return sorted(buckets.items(), key=lambda item: (item[0].partition or "", item[0].bucket))
 
 
 def _bucket_id(text: str) -> BucketId:
