@@ -1,7 +1,7 @@
 """SnapshotMetadata: what a snapshot's `_METADATA` says, in the JSON of Apache Fluss. Pure.
 
-Files that snapshots share lie in `shared/`, all others in the snapshot's own directory; each has a random name there and
-its own name in `local_path`. Paths are absolute, as clients open them.
+Files that snapshots share lie in `shared/`, all others in the snapshot's own directory; each has a random name there
+and its own name in `local_path`. Paths are absolute, as clients open them.
 """
 
 from __future__ import annotations

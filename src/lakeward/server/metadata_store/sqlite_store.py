@@ -7,8 +7,8 @@ leaves the last complete change.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -122,6 +122,8 @@ class SqliteMetadataStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        #: Told after every change that is on disk.
+        self.on_change: Callable[[], None] = _nobody_listens
         try:
             self._connection = sqlite3.connect(
                 path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -183,6 +185,15 @@ class SqliteMetadataStore:
                 yield _SqliteChange(self._connection)
         except sqlite3.Error as wrong:
             raise ErrorCode.STORAGE.error(f"The metadata file {self._path} refused a change: {wrong}.") from wrong
+        self.on_change()
+
+    def copy_to(self, target: Path) -> None:
+        """All changes up to now, as a file that can be opened by itself; on any thread, changes go on meanwhile."""
+        try:
+            with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as reader:
+                reader.execute("VACUUM INTO ?", (str(target),))
+        except sqlite3.Error as wrong:
+            raise ErrorCode.STORAGE.error(f"The metadata file {self._path} cannot be copied: {wrong}.") from wrong
 
     def databases(self) -> Iterable[DatabaseRecord]:
         """Every database."""
@@ -220,6 +231,10 @@ class SqliteMetadataStore:
     def close(self) -> None:
         """Fold the write-ahead log into the file and let go of it."""
         self._connection.close()
+
+
+def _nobody_listens() -> None:
+    """What is told until somebody listens."""
 
 
 def _unusable(path: Path, wrong: sqlite3.Error) -> LakewardError:
