@@ -12,6 +12,7 @@ _DOCS = Path(__file__).parent.parent / "docs"
 PAGE = _DOCS / "benchmarks.md"
 SPARK_PAGE = _DOCS / "benchmarks-spark.md"
 TIERING_PAGE = _DOCS / "benchmarks-tiering.md"
+UNION_PAGE = _DOCS / "benchmarks-union.md"
 
 
 @dataclass(frozen=True)
