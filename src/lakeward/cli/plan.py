@@ -93,7 +93,11 @@ def _share(cold: LakeShare) -> str:
 
 def _log_share(total: Summary) -> str:
     about = f", about {total.log_bytes:,} bytes" if total.log_bytes else ""
-    return count(total.log_offsets, "offset") + about + (", and the current state" if total.is_state else "")
+    state = ""
+    if total.is_state:
+        changes = total.offsets - total.log_offsets - (total.lake.rows if total.lake else 0)
+        state = f", and the current state of servers, at most {count(changes, 'row')}"
+    return count(total.log_offsets, "offset") + about + state
 
 
 def _line(split: Split) -> dict[str, Any]:
