@@ -32,6 +32,7 @@ from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.opening import opened_store
+from lakeward.server.remote.tokens import SecurityTokens
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
@@ -47,6 +48,7 @@ from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles
 
 if TYPE_CHECKING:
+    from lakeward.server.remote.log_service import RemoteLogService
     from lakeward.server.tablet.kv_service import KvService
 
 _log = logging.getLogger(__name__)
@@ -99,9 +101,12 @@ class Node:
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
         appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
         kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
-        fetches = Fetches(catalog, self._tablets, self._waiters, self.coordinator.lake_floor)
-        handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms), kv)
+        logs = self._remote_logs = self._remote_log_service()
+        reads = None if logs is None else logs.reads
+        fetches = Fetches(catalog, self._tablets, self._waiters, self.coordinator.lake_floor, reads)
+        handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms, self._busy, reads), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
+        handlers[Api.GET_FILESYSTEM_SECURITY_TOKEN] = SecurityTokens.of(self.options, self._clock).handle
         self._declare_metrics()
         self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES)
         self._housekeeping = Housekeeping(loop)
@@ -134,6 +139,8 @@ class Node:
             listener.close()
         self._waiters.release_all()
         await self._housekeeping.stop()
+        if self._remote_logs is not None:
+            await self._remote_logs.stop()
         for connection in list(self._connections):
             connection.close()
         for _ in range(int(_DRAIN_S / 0.02)):
@@ -222,6 +229,8 @@ class Node:
         chores.every(_TICK_MS, "disk space", self._space.look)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
+        if self._remote_logs is not None:
+            self._remote_logs.begin(chores)
 
     def _compact(self) -> Iterator[object]:
         return self._tablets.compact(self._clock.now_ms(), self._loop.call_soon_threadsafe)
@@ -243,6 +252,26 @@ class Node:
 
         warm_up()
         return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), self._clock.now_ms)
+
+    def _remote_log_service(self) -> RemoteLogService | None:
+        if self.remote is None:
+            return None
+        from lakeward.server.remote.log_service import RemoteLogService
+
+        service = RemoteLogService(
+            self.options,
+            self.coordinator,
+            self._store,
+            self.remote,
+            self._tablets,
+            self._clock,
+            SystemEntropy(),
+            self._waiters.touch,
+            lambda: self._loop.run_in_executor(self._disk, lambda: None),
+        )
+        self.coordinator.catalog.subscribe(service.on_event)
+        self.coordinator.remote_logs = service.logs
+        return service
 
     def _kv_engine(self) -> str:
         return self.options.get(rows.KV_ENGINE)

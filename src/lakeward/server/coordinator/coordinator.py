@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lakeward.model.bucket import TableBucket
 from lakeward.model.json_form import DatabaseDescriptor
@@ -31,6 +32,9 @@ from lakeward.server.coordinator.table_admin import TableAdmin
 from lakeward.server.coordinator.writer_ids import WriterIds
 from lakeward.server.metadata_store.port import Counter, MetadataStore
 
+if TYPE_CHECKING:
+    from lakeward.server.remote.remote_logs import RemoteLogs
+
 
 class Coordinator:
     """The control plane of one server. Call it from one thread."""
@@ -53,6 +57,8 @@ class Coordinator:
             self.epoch = change.take(Counter.COORDINATOR_EPOCH)
         self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, SystemEntropy()))
         self.tiering = LakeTiering(self.catalog, self.lake_snapshots, clock, self.epoch)
+        #: What is remote of each log, when something is copied at all.
+        self.remote_logs: RemoteLogs | None = None
         self.config.on_change(self._tell_lake_catalog)
         self._tell_lake_catalog()
         self._timers = [

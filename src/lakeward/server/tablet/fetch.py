@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -19,6 +20,7 @@ from lakeward.protocol.messages.log import (
 from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.remote.remote_reads import RemoteReads, StillLoadingError
 from lakeward.server.tablet.selection import Selections
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
@@ -32,6 +34,9 @@ _RECENT_S = 2.0
 _PARKED_PER_CONNECTION_MAX = 1000
 _TRACKED_BUCKETS_MAX = 4096
 _QUIET_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TABLE_OR_BUCKET}
+#: How long a fetch waits at least for what has to be looked up in remote storage.
+_WAIT_MS_FOR_REMOTE = 5000
+_REMOTE_FIRST = 1
 _PROGRESS = "fetch progress"
 _PARKED = "fetches parked"
 
@@ -50,6 +55,7 @@ class _Answer(NamedTuple):
     bytes: int
     must_be_told: bool
     buckets_missing: int
+    is_loading: bool
 
 
 class Fetches:
@@ -61,8 +67,10 @@ class Fetches:
         tablets: Tablets,
         waiters: Waiters,
         lake_floor: Callable[[TableBucket], int | None],
+        remote: RemoteReads | None = None,
     ) -> None:
         """`lake_floor` tells up to where the lake has a bucket; None for tables that are not tiered."""
+        self._remote = remote
         self._lake_floor = lake_floor
         self._tablets = tablets
         self._waiters = waiters
@@ -76,6 +84,8 @@ class Fetches:
         answer = self._read(request, exchange.connection)
         wait_ms = self._wait_ms(request)
         enough = answer.bytes >= (request.min_bytes or 0)
+        if answer.is_loading and not answer.bytes:
+            wait_ms, enough = max(wait_ms, _WAIT_MS_FOR_REMOTE), False
         if (
             wait_ms <= 0
             or enough
@@ -83,7 +93,7 @@ class Fetches:
             or self._parked(exchange.connection) >= _PARKED_PER_CONNECTION_MAX
         ):
             return FetchLogResponse(tables_resp=answer.tables)
-        if self._is_behind(request, exchange.connection):
+        if self._is_behind(request, exchange.connection) and not answer.is_loading:
             wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
         parked = _ParkedFetch(self, request, exchange, answer.buckets_missing)
         exchange.connection.state[_PARKED] = self._parked(exchange.connection) + 1
@@ -104,30 +114,62 @@ class Fetches:
 
     # -- reading
 
-    def _read(self, request: FetchLogRequest, connection: ServerConnection) -> _Answer:
+    def _read(self, request: FetchLogRequest, connection: ServerConnection, *, time_is_up: bool = False) -> _Answer:
         budget = request.max_bytes
         total = 0
         must_be_told = False
         buckets_missing = 0
+        is_loading = False
         tables = []
         for asked in request.tables_req:
             buckets = []
             for one in asked.buckets_req:
                 bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)
                 try:
-                    response, size = self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                    found = self._find_remote(one, bucket, request, time_is_up=time_is_up)
+                    response, size = found or self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                except StillLoadingError:
+                    response, size, is_loading = self._nothing_yet(one, bucket), 0, True
                 except LakewardError as wrong:
                     response, size = _failed(one, wrong), 0
                     is_missing = wrong.code in _QUIET_ERRORS
                     buckets_missing += is_missing
                     must_be_told |= not is_missing
                 else:
-                    must_be_told |= response.filtered_end_offset is not None
+                    must_be_told |= response.filtered_end_offset is not None or found is not None
                 buckets.append(response)
                 total += size
                 budget -= size
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
-        return _Answer(tuple(tables), total, must_be_told, buckets_missing)
+        return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading)
+
+    def _find_remote(
+        self, one: PbFetchLogReqForBucket, bucket: TableBucket, request: FetchLogRequest, *, time_is_up: bool
+    ) -> tuple[PbFetchLogRespForBucket, int] | None:
+        """An answer that says where in remote storage the rows are; None where they are to be read from here."""
+        if self._remote is None:
+            return None
+        self._tablets.table(bucket)
+        log = self._tablets.log(bucket)
+        offset = one.fetch_offset
+        if offset == FROM_EARLIEST:
+            offset = self._remote.start_offset(bucket, log.start_offset)
+        remote_first = request.read_preference == _REMOTE_FIRST
+        found = self._remote.fetch_info(
+            bucket, offset, log.start_offset, remote_first=remote_first, time_is_up=time_is_up
+        )
+        if found is None:
+            return None
+        return replace(self._nothing_yet(one, bucket), records=None, remote_log_fetch_info=found), 0
+
+    def _nothing_yet(self, one: PbFetchLogReqForBucket, bucket: TableBucket) -> PbFetchLogRespForBucket:
+        return PbFetchLogRespForBucket(
+            partition_id=one.partition_id,
+            bucket_id=one.bucket_id,
+            high_watermark=self._tablets.log(bucket).end_offset,
+            log_start_offset=0,
+            records=b"",
+        )
 
     def _read_bucket(
         self,
@@ -230,7 +272,9 @@ class _ParkedFetch:
             return True
         if connection.writes_paused and not time_is_up:
             return False  # it would only pile up; the timer will come
-        answer = self._fetches._read(self._request, connection)
+        answer = self._fetches._read(self._request, connection, time_is_up=time_is_up)
+        if answer.is_loading and not answer.bytes and not time_is_up:
+            return False
         has_lost = answer.must_be_told or answer.buckets_missing > self._buckets_missing
         if answer.bytes < (self._request.min_bytes or 0) and not has_lost and not time_is_up:
             return False

@@ -23,8 +23,11 @@ from lakeward.protocol.messages.table import (
     PbTableStatsRespForBucket,
 )
 from lakeward.rpc.dispatch import Exchange
+from lakeward.server.remote.remote_reads import RemoteReads
+from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.lazy_kv import LazyKv
 from lakeward.server.tablet.tablets import Tablets
+from lakeward.storage.log.log_tablet import LogTablet
 
 if TYPE_CHECKING:
     from lakeward.server.tablet.kv_service import KvService
@@ -36,33 +39,62 @@ _LIMIT_SCAN_BYTES_MAX = 64 << 20
 class Scans:
     """Answers questions about logs."""
 
-    def __init__(self, tablets: Tablets, kv: LazyKv, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        tablets: Tablets,
+        kv: LazyKv,
+        now_ms: Callable[[], int],
+        busy: BusyBuckets,
+        remote: RemoteReads | None = None,
+    ) -> None:
+        self._busy = busy
+        self._remote = remote
         self._tablets = tablets
         self._kv = kv
         self._now_ms = now_ms
 
-    def list_offsets(self, request: ListOffsetsRequest, _exchange: Exchange) -> ListOffsetsResponse:
+    def list_offsets(self, request: ListOffsetsRequest, exchange: Exchange) -> ListOffsetsResponse | None:
         """Earliest, latest or by-time offsets of some buckets."""
         if request.offset_type not in {EARLIEST, LATEST, TIMESTAMP, LEADER_END}:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no offset type {request.offset_type}.")
         if request.offset_type == TIMESTAMP and request.start_timestamp is None:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error("An offset by timestamp needs the timestamp.")
+        if self._remote is not None and request.offset_type == TIMESTAMP:
+            self._busy.answer_later(exchange, self._offsets_by_time(self._remote, request))
+            return None
         return ListOffsetsResponse(buckets_resp=tuple(self._offset(request, number) for number in request.bucket_id))
+
+    async def _offsets_by_time(self, remote: RemoteReads, request: ListOffsetsRequest) -> ListOffsetsResponse:
+        """What was appended at or after a time may be in remote storage, which has to be looked up."""
+        answers = []
+        for number in request.bucket_id:
+            answer = self._offset(request, number)
+            bucket = TableBucket(request.table_id, request.partition_id, number)
+            log = None if answer.error_code else self._tablets.log(bucket)
+            if log is not None and request.start_timestamp is not None:
+                start = log.start_offset
+                if answer.offset == start and remote.begins_before(bucket, start):
+                    try:
+                        found = await remote.offset_of_time(bucket, request.start_timestamp, start)
+                    except LakewardError as wrong:
+                        answer = _no_offset(number, wrong)
+                    else:
+                        answer = answer if found is None else PbListOffsetsRespForBucket(bucket_id=number, offset=found)
+            answers.append(answer)
+        return ListOffsetsResponse(buckets_resp=tuple(answers))
 
     def _offset(self, request: ListOffsetsRequest, number: int) -> PbListOffsetsRespForBucket:
         bucket = TableBucket(request.table_id, request.partition_id, number)
         try:
             return PbListOffsetsRespForBucket(bucket_id=number, offset=self._offset_of(request, bucket))
         except LakewardError as wrong:
-            return PbListOffsetsRespForBucket(
-                bucket_id=number, error_code=wrong.code.value, error_message=wrong.message
-            )
+            return _no_offset(number, wrong)
 
     def _offset_of(self, request: ListOffsetsRequest, bucket: TableBucket) -> int:
         self._tablets.table(bucket)
         log = self._tablets.log(bucket)
         if request.offset_type == EARLIEST:
-            return log.start_offset
+            return self._start_offset(bucket, log)
         if request.offset_type != TIMESTAMP:
             return log.end_offset
         assert request.start_timestamp is not None
@@ -83,19 +115,42 @@ class Scans:
                 answer: LimitScanResponse | None = self._kv.answer(_first_rows, request, exchange)
                 return answer
             log = self._tablets.log(bucket)
-            records: list[bytes | bytearray | memoryview] = []
-            offset = max(log.start_offset, log.end_offset - max(request.limit, 0))
-            size = 0
-            while offset < log.end_offset and size < _LIMIT_SCAN_BYTES_MAX:
-                read = log.read(offset, _LIMIT_SCAN_BYTES_MAX - size, at_least_one=True)
-                records.append(read.data)
-                size += len(read.data)
-                if read.reaches_end:
-                    break
-                offset = log.offset_behind(read)
-            return LimitScanResponse(is_log_table=True, records=records)
+            offset = max(self._start_offset(bucket, log), log.end_offset - max(request.limit, 0))
+            if offset < log.start_offset and self._remote is not None:
+                self._busy.answer_later(exchange, self._last_rows_of_both(self._remote, bucket, offset))
+                return None
+            return LimitScanResponse(is_log_table=True, records=self._last_rows(log, offset, 0))
         except LakewardError as wrong:
             return _scan_failed(wrong)
+
+    async def _last_rows_of_both(self, remote: RemoteReads, bucket: TableBucket, offset: int) -> LimitScanResponse:
+        """The last rows reach back into remote storage."""
+        try:
+            start = self._tablets.log(bucket).start_offset
+            there = await remote.read(bucket, offset, start, _LIMIT_SCAN_BYTES_MAX)
+            log = self._tablets.log(bucket)
+            here = self._last_rows(log, max(start, log.start_offset), sum(map(len, there)))
+        except LakewardError as wrong:
+            return _scan_failed(wrong)
+        return LimitScanResponse(is_log_table=True, records=[*there, *here])
+
+    @staticmethod
+    def _last_rows(log: LogTablet, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
+        """The batches from an offset on; `size` bytes of the answer are taken already."""
+        records: list[bytes | bytearray | memoryview] = []
+        while offset < log.end_offset and size < _LIMIT_SCAN_BYTES_MAX:
+            read = log.read(offset, _LIMIT_SCAN_BYTES_MAX - size, at_least_one=True)
+            records.append(read.data)
+            size += len(read.data)
+            if read.reaches_end:
+                break
+            offset = log.offset_behind(read)
+        return records
+
+    def _start_offset(self, bucket: TableBucket, log: LogTablet) -> int:
+        """The first offset that can be read, here or in remote storage."""
+        start = log.start_offset
+        return start if self._remote is None else self._remote.start_offset(bucket, start)
 
     def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | None:
         """How many rows some buckets hold."""
@@ -125,7 +180,7 @@ class Scans:
                 count = self._row_count(table, bucket)
             else:
                 log = self._tablets.log(bucket)
-                count = log.end_offset - log.start_offset
+                count = log.end_offset - self._start_offset(bucket, log)
         except LakewardError as wrong:
             return PbTableStatsRespForBucket(
                 error_code=wrong.code.value,
@@ -143,6 +198,10 @@ class Scans:
 
 def _first_rows(service: KvService, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
     return service.first_rows.handle(request, exchange)
+
+
+def _no_offset(number: int, wrong: LakewardError) -> PbListOffsetsRespForBucket:
+    return PbListOffsetsRespForBucket(bucket_id=number, error_code=wrong.code.value, error_message=wrong.message)
 
 
 def _scan_failed(wrong: LakewardError) -> LimitScanResponse:

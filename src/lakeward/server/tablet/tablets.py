@@ -61,6 +61,8 @@ class Tablets:
         self._compacted_ms: dict[TableBucket, int] = {}
         self._kv_tables: dict[tuple[int, int], KvTable] = {}
         self._dropped_tables: set[int] = set()
+        #: Up to where buckets have been copied to remote storage; None when none are.
+        self.copied_offset_of: Callable[[TableBucket], int] | None = None
         self.writes = WriteStop()
 
     def __len__(self) -> int:
@@ -113,8 +115,41 @@ class Tablets:
             raise storage_error(directory, wrong) from wrong
         for repair in log.repairs:
             _log.warning("recovered %s of %s: %s", bucket, table.path, repair)
+        if self.copied_offset_of is not None:
+            self._meet_copy(table, bucket, log, self.copied_offset_of(bucket))
         self._logs[bucket] = log
         return log
+
+    @staticmethod
+    def _meet_copy(table: TableInfo, bucket: TableBucket, log: LogTablet, copied_offset: int) -> None:
+        """Tell a log what of it is in remote storage. Offsets that are there must not be given a second time."""
+        log.copied_offset = copied_offset
+        if log.end_offset < copied_offset:
+            told = "%s of %s ends at %d here and at %d in remote storage; it goes on from there"
+            _log.warning(told, bucket, table.path, log.end_offset, copied_offset)
+            log.begin_at(copied_offset, 0)
+
+    def exists(self, bucket: TableBucket) -> bool:
+        """Whether there is such a bucket."""
+        return self._catalog.bucket_exists(bucket)
+
+    def all_buckets(self) -> Iterator[TableBucket]:
+        """Every bucket there is."""
+        return self._catalog.all_buckets()
+
+    def settings(self, bucket: TableBucket) -> LogSettings:
+        """What the log of a bucket obeys."""
+        return self._settings_of(self.table(bucket))
+
+    def open_logs(self) -> list[tuple[TableBucket, LogTablet]]:
+        """The logs in use."""
+        return list(self._logs.items())
+
+    def active_offset_on_disk(self, bucket: TableBucket) -> int:
+        """Where the segment begins that a log which is not in use would write to; 0 if it has one segment at most."""
+        directory = self._directory.log(self._parent(self.table(bucket), bucket), bucket.bucket)
+        bases = sorted(int(path.stem) for path in directory.glob("*.log"))
+        return bases[-1] if len(bases) > 1 else 0
 
     def kv(self, bucket: TableBucket, version: int | None = None) -> KvTablet:
         """The state of a bucket of a primary key table; `version` is that of the API it is asked through."""
@@ -263,13 +298,26 @@ class Tablets:
                 if table is None or not self._has_old_segments(table, bucket):
                     continue
                 log = self.log(bucket)
-            kv = self._kvs.get(bucket)
-            if kv is None and self.has_primary_key(bucket.table_id):
-                continue  # nobody has touched it since the start: its log may still be needed to rebuild its state
-            with tried_again("Retention", self._catalog, bucket, log.directory):
-                floors = (None if kv is None else kv.retained_offset, lake_floor(bucket))
-                log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
+            self._retain(bucket, log, now_ms, lake_floor)
             yield bucket
+
+    def retain_one(self, bucket: TableBucket, now_ms: int) -> None:
+        """Apply retention to a log that has been copied."""
+        log = self._logs.get(bucket)
+        if log is not None:
+            self._retain(bucket, log, now_ms, lambda _: None)
+
+    def _retain(
+        self, bucket: TableBucket, log: LogTablet, now_ms: int, lake_floor: Callable[[TableBucket], int | None]
+    ) -> None:
+        kv = self._kvs.get(bucket)
+        if kv is None and self.has_primary_key(bucket.table_id):
+            return  # nobody has touched it since the start: its log may still be needed to rebuild its state
+        with tried_again("Retention", self._catalog, bucket, log.directory):
+            # What has been copied to remote storage is there for the lake, too.
+            in_lake = lake_floor(bucket) if log.copied_offset is None else None
+            floors = (None if kv is None else kv.retained_offset, in_lake)
+            log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
 
     def compact(self, now_ms: int, on_loop: Callable[[Callable[[], None]], object]) -> Iterator[object]:
         """Have changelogs compacted whose table wants it and whose time has come."""

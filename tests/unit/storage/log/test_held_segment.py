@@ -55,9 +55,9 @@ def test_indexes_made_anew_are_those_that_were_kept(tmp_path: Path) -> None:
 
 def test_writers_are_told_as_of_the_segments_end(tmp_path: Path) -> None:
     """From the checkpoint at its end, or worked out when there is none."""
-    log = open_log(tmp_path, segment_bytes_max=200)
-    for number in range(6):
-        append(log, writer_id=7, batch_sequence=number)
+    log = open_log(tmp_path, segment_bytes_max=130)
+    for number in range(8):
+        append(log, writer_id=7, sequence=number)
     first, second = log.closed_segments()[:2]
     held = log.hold(second, "x")
     assert held is not None

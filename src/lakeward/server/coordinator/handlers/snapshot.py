@@ -14,6 +14,7 @@ class SnapshotHandlers:
     """What was copied elsewhere, which is nothing yet."""
 
     def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._catalog = coordinator.catalog
 
     def handlers(self) -> Handlers:
@@ -28,7 +29,10 @@ class SnapshotHandlers:
     ) -> messages.ListRemoteLogManifestsResponse:
         """LIST_REMOTE_LOG_MANIFESTS."""
         self._check_by_id(request.table_id, request.partition_id)
-        return messages.ListRemoteLogManifestsResponse()
+        logs = self._coordinator.remote_logs
+        return messages.ListRemoteLogManifestsResponse(
+            manifests=() if logs is None else tuple(logs.manifests_of(request.table_id, request.partition_id))
+        )
 
     def security_token(
         self, _: messages.GetFileSystemSecurityTokenRequest, __: Caller

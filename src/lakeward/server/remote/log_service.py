@@ -1,0 +1,124 @@
+"""RemoteLogService: the parts of the remote log put together, for the node."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+
+from lakeward.model.bucket import TableBucket
+from lakeward.options import server as rows
+from lakeward.options.server_options import ServerOptions
+from lakeward.remote.layout import LOGS, table_inner
+from lakeward.remote.pace import Pace
+from lakeward.remote.store import RemoteStore
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.server.coordinator import events
+from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.housekeeping import Housekeeping
+from lakeward.server.metadata_store.port import MetadataStore
+from lakeward.server.remote.log_copies import CopyLimits, LogCopies
+from lakeward.server.remote.remote_garbage import RemoteGarbage
+from lakeward.server.remote.remote_indexes import RemoteIndexes
+from lakeward.server.remote.remote_logs import RemoteLogs
+from lakeward.server.remote.remote_reads import RemoteReads
+from lakeward.server.tablet.tablets import Tablets
+
+_log = logging.getLogger(__name__)
+_LOOK_MS_MAX = 1000
+
+
+class RemoteLogService:
+    """Copies logs to the store, and answers what is there."""
+
+    def __init__(
+        self,
+        options: ServerOptions,
+        coordinator: Coordinator,
+        metadata: MetadataStore,
+        store: RemoteStore,
+        tablets: Tablets,
+        clock: Clock,
+        entropy: Entropy,
+        wake: Callable[[TableBucket], None],
+        settled: Callable[[], Awaitable[object]],
+    ) -> None:
+        """`wake` is called when a bucket's waiters should look again; `settled` waits for the disk thread."""
+        self._options = options
+        self._coordinator = coordinator
+        self._tablets = tablets
+        self.logs = RemoteLogs(metadata, coordinator.catalog, store)
+        self.garbage = RemoteGarbage(metadata, store, clock, options.get(rows.LOG_DELETE_DELAY))
+        self.reads = RemoteReads(self.logs, RemoteIndexes(store, options.get(rows.REMOTE_INDEX_CACHE)), store, wake)
+        rate = options.get(rows.REMOTE_LOG_RATE)
+        limits = CopyLimits(
+            parallel=options.get(rows.REMOTE_LOG_COPIES),
+            segments=options.get(rows.REMOTE_LOG_SEGMENTS),
+            pace=Pace(rate, clock) if rate else None,
+            sync_ms=options.get(rows.REMOTE_LOG_SYNC),
+        )
+        self.copies = LogCopies(tablets, self.logs, store, self.garbage, limits, clock, entropy, self._floor, settled)
+        tablets.copied_offset_of = self.logs.copied_offset
+        self._drop_what_is_gone()
+
+    def _floor(self, bucket: TableBucket) -> int | None:
+        """From where on a bucket's log must be kept: the lake has not read on, or state would be rebuilt from there."""
+        floors = [self._coordinator.lake_floor(bucket)]
+        if self._tablets.has_primary_key(bucket.table_id):
+            kv = self._tablets.open_kv(bucket)
+            floors.append(0 if kv is None else kv.retained_offset)
+        return min((floor for floor in floors if floor is not None), default=None)
+
+    def begin(self, chores: Housekeeping) -> None:
+        """Copy from now on, in the background."""
+        interval_ms = self._options.get(rows.REMOTE_LOG_INTERVAL)
+        if not interval_ms:
+            return
+        sync_ms = self._options.get(rows.REMOTE_LOG_SYNC)
+        if sync_ms is not None:
+            interval_ms = min(interval_ms, _LOOK_MS_MAX, max(sync_ms // 2, 1))
+        chores.every(interval_ms, "copies of logs", self.copies.look)
+        self._is_first = True
+        chores.every(min(interval_ms, _LOOK_MS_MAX), "logs at rest at the start", self._first_look)
+        chores.every(self._options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "logs at rest", self.copies.look_at_rest)
+
+    def _first_look(self) -> Iterator[object] | None:
+        if not self._is_first:
+            return None
+        self._is_first = False
+        return self.copies.look_at_rest()
+
+    # -- what happens to tables
+
+    def on_event(self, event: events.Event) -> None:
+        """A table or partition may have been dropped: what is remote of it goes, too."""
+        match event:
+            case events.TableDropped():
+                path = event.table.path
+                inner = table_inner(path.database, path.table, event.table.table_id)
+            case events.PartitionDropped():
+                path, partition = event.table.path, event.partition
+                inner = table_inner(
+                    path.database, path.table, event.table.table_id, partition.name, partition.partition_id
+                )
+            case _:
+                return
+        buckets = set(event.buckets)
+        under_way = self.copies.forget(buckets)
+        self.garbage.drop(f"{LOGS}/{inner}", under_way)
+        self.logs.forget(buckets)
+
+    def _drop_what_is_gone(self) -> None:
+        """A crash may have come between a drop and what had to be noted of it."""
+        catalog = self._coordinator.catalog
+        gone = [bucket for bucket in self.logs.pointers if not catalog.bucket_exists(bucket)]
+        for bucket in gone:
+            directory = self.logs.pointers[bucket].remote_log_manifest_path.rsplit("/metadata/", 1)[0]
+            self.garbage.drop(directory)
+        self.logs.forget(gone)
+
+    async def stop(self) -> None:
+        """Let go of what is under way."""
+        await self.copies.stop()
+        await self.reads.stop()
+        await self.garbage.stop()
