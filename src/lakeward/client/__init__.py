@@ -16,6 +16,7 @@ The cluster
 
 A table
     table              AsyncTable: the factory of writers and scans
+    query_door         SQL from asyncio, on a thread of its own
     partitions         listed, created, dropped, made to exist before a write
     offsets            where each bucket's log begins and ends, and what offset a time stands for
     groups             how far consumer groups got, kept in a table of the cluster

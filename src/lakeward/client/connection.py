@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from lakeward.client.admin import Admin, path_of, table_info
 from lakeward.client.cluster import Cluster, addresses
@@ -15,10 +16,16 @@ from lakeward.client.table import AsyncTable
 from lakeward.client.writer_ids import WriterIds
 from lakeward.model.table import TablePath
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 async def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> AsyncConnection:
     """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes."""
-    return await AsyncConnection.open(bootstrap, options)
+    lake = options.pop("lake", None)
+    opened = await AsyncConnection.open(bootstrap, options)
+    opened.lake_properties = dict(lake or {})
+    return opened
 
 
 class AsyncConnection(Admin):
@@ -29,6 +36,8 @@ class AsyncConnection(Admin):
         self.bootstrap = bootstrap
         self.closed = False
         self.lake = AsyncLake(cluster)
+        #: Properties of the lake's catalog, for queries.
+        self.lake_properties: Mapping[str, str] = {}
         self._writer_ids = WriterIds(cluster)
 
     @classmethod
@@ -87,4 +96,20 @@ class AsyncConnection(Admin):
     async def table(self, path: str | TablePath, *, bucketing: str | None = None) -> AsyncTable:
         """A table that exists; takes what Connection.table takes."""
         info = await table_info(self._cluster, path_of(path))
-        return AsyncTable(self._cluster, self._writer_ids, info, bucketing)
+        return AsyncTable(self._cluster, self._writer_ids, info, bucketing, self._query)
+
+    async def sql(self, query: str, options: Mapping[str, str] | None = None) -> pa.Table:
+        """The answer to a SELECT over tables named `db.table`; takes what Connection.sql takes."""
+        return await self._query(query, options)
+
+    async def _query(
+        self, sql: str, options: Mapping[str, str] | None, names: Mapping[str, str] | None = None
+    ) -> pa.Table:
+        from lakeward.client.query_door import query
+
+        return await query(self, sql, options, names)
+
+    def metrics(self) -> str:
+        """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""
+        told: str = import_module("lakeward.query.query_metrics").metrics_of(self).text()
+        return told

@@ -54,6 +54,11 @@ class Connection:
     def __repr__(self) -> str:
         return f"lakeward.connect({self._inner.bootstrap!r})"
 
+    @property
+    def inner(self) -> AsyncConnection:
+        """What this is a facade of."""
+        return self._inner
+
     def close(self) -> None:
         """Close every socket and end the background thread; harmless when done before."""
         if not self._inner.closed:
@@ -169,8 +174,7 @@ class Connection:
 
     def metrics(self) -> str:
         """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""
-        told: str = import_module("lakeward.query.query_metrics").metrics_of(self).text()
-        return told
+        return self._inner.metrics()
 
     # -- the cluster --------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,18 @@ if TYPE_CHECKING:
 _NOT_COUNTED = {ErrorCode.INVALID_TABLE, ErrorCode.UNSUPPORTED_VERSION}
 
 
+#: Answers a SELECT: its text, the options of the read, and short names of tables.
+Queried = Callable[[str, Mapping[str, str] | None, Mapping[str, str]], Awaitable["pa.Table"]]
+
+
 class AsyncTable:
     """A table, with the methods of Table as coroutines."""
 
-    def __init__(self, cluster: Cluster, ids: WriterIds, info: TableInfo, bucketing: str | None = None) -> None:
+    def __init__(
+        self, cluster: Cluster, ids: WriterIds, info: TableInfo, bucketing: str | None, queried: Queried
+    ) -> None:
         self._cluster = cluster
+        self._queried = queried
         self._ids = ids
         self._bucketing = None if bucketing is None else bucketing_of(bucketing)
         self.info = info
@@ -244,6 +251,13 @@ class AsyncTable:
                 where=where,
             ),
         )
+
+    async def query(self, sql: str, options: Mapping[str, str] | None = None) -> pa.Table:
+        """The answer to a SELECT over this table, called `t`; takes what Table.query takes.
+
+        It is planned and put together on a thread; a cancelled one ends there before it asks the cluster again.
+        """
+        return await self._queried(sql, options, {"t": str(self.path)})
 
     async def head(self, n: int = 10) -> pa.Table:
         """A few rows of the table, the quick way."""

@@ -15,7 +15,7 @@ from lakeward.runtime.metrics import Labels, Metrics
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lakeward.client.sync import Connection
+    from lakeward.client.connection import AsyncConnection
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
@@ -87,12 +87,12 @@ class QueryMetrics:
                 self._seconds.observe(self._clock.monotonic() - began_s)
 
 
-_kept: WeakKeyDictionary[Connection, QueryMetrics] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[AsyncConnection, QueryMetrics] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def metrics_of(conn: Connection) -> QueryMetrics:
-    """Those of a connection."""
+def metrics_of(conn: AsyncConnection) -> QueryMetrics:
+    """Those of a connection, whichever facades it has."""
     with _lock:
         found = _kept.get(conn)
         if found is None:

@@ -54,7 +54,7 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     reading = _Reading(table, request)
-    return _limited(_one_after_the_other(reading, splits, metrics_of(conn)), request.limit)
+    return _limited(_one_after_the_other(reading, splits, metrics_of(conn.inner)), request.limit)
 
 
 def read_tail(conn: Connection, request: ReadRequest, split: LakeSplit) -> Tail:

@@ -31,7 +31,7 @@ def run_sql(
     Tables are named `db.table`, or by the short names that `names` gives them. `options` are those of a read
     (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made anew.
     """
-    with metrics_of(conn).query():
+    with metrics_of(conn.inner).query():
         return _retried(conn, sql, options or {}, names or {})
 
 
@@ -70,7 +70,7 @@ def _answer(
             view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
         answer = duck.execute(sql).to_arrow_table()
         for split in (split for view in views for split in view.scanned):
-            metrics_of(conn).handed_over(split)
+            metrics_of(conn.inner).handed_over(split)
         return answer
     except duckdb.Error as wrong:
         raise _told(wrong, views) from wrong
