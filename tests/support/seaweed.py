@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import shutil
@@ -31,6 +32,7 @@ _IDENTITIES = {
             "name": "owner",
             "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
             "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+            "policyNames": ["everything"],
         },
         {
             "name": "reader",
@@ -38,6 +40,39 @@ _IDENTITIES = {
             "actions": ["Read", "List"],
         },
     ]
+}
+
+#: Temporary keys: SeaweedFS has an STS, which wants a key to sign with, and a role that everybody may take.
+ROLE_ARN = "arn:aws:iam::000000000000:role/lakeward-readers"
+_IAM = {
+    "sts": {
+        "issuer": "lakeward-tests",
+        "signingKey": base64.b64encode(b"0123456789abcdef0123456789abcdef").decode(),
+        "tokenDuration": "1h",
+        "maxSessionLength": "12h",
+    },
+    "policy": {"defaultEffect": "Deny", "storeType": "memory"},
+    "policies": [
+        {
+            "name": "everything",
+            "document": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": ["s3:*", "sts:*"], "Resource": ["*"]}],
+            },
+        }
+    ],
+    "roles": [
+        {
+            "roleName": "lakeward-readers",
+            "roleArn": ROLE_ARN,
+            "trustPolicy": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Principal": "*", "Action": ["sts:AssumeRole"]}],
+            },
+            "attachedPolicies": ["everything"],
+        }
+    ],
+    "providers": [],
 }
 
 
@@ -59,13 +94,16 @@ class SeaweedFs:
         data, identities = self._directory / "data", self._directory / "identities.json"
         data.mkdir(exist_ok=True)
         identities.write_text(json.dumps(_IDENTITIES))
+        iam = self._directory / "iam.json"
+        iam.write_text(json.dumps(_IAM))
         command = [_weed(), "-logdir", str(self._directory), "server", f"-dir={data}"]
         command += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false"]
         command += [f"-master.port={master}", f"-volume.port={volume}", "-volume.max=0"]
         command += ["-master.volumeSizeLimitMB=256", "-master.volumePreallocate=false"]
         command += ["-filer", f"-filer.port={filer}", f"-filer.localSocket={self._directory}/filer.sock"]
-        command += ["-s3", f"-s3.port={self.port}", f"-s3.config={identities}", "-s3.autoCreateBucket=false"]
-        command += ["-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.localSocket={self._directory}/s3.sock"]
+        command += ["-s3", f"-s3.port={self.port}", f"-s3.config={identities}", f"-s3.iam.config={iam}"]
+        command += ["-s3.autoCreateBucket=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
+        command += [f"-s3.localSocket={self._directory}/s3.sock"]
         with (self._directory / "output.log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._directory)
         self._wait()

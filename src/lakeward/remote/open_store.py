@@ -11,14 +11,14 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.remote.directory_store import DirectoryStore
 from lakeward.remote.store import RemoteStore
 
-_S3_SCHEMES = ("s3", "s3a", "s3n")
+S3_SCHEMES = ("s3", "s3a", "s3n")
 
 
 def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
     """The store of a URL: file://, a plain directory, s3:// or s3a://. Nothing is read or written yet."""
     root = url.rstrip("/") or url
     parts = urlsplit(root)
-    if parts.scheme in _S3_SCHEMES:
+    if parts.scheme in S3_SCHEMES:
         from lakeward.remote.s3_settings import S3Settings
         from lakeward.remote.s3_store import S3Store
 

@@ -9,11 +9,11 @@ from obstore import exceptions
 
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
 
-_CODE = re.compile(r"<Code>\s*([^<]{1,100}?)\s*</Code>")
+_CODE = re.compile(r"(?:<Code>\s*|\(code: )([A-Za-z.]{1,100})")
 _MESSAGE = re.compile(r"<Message>\s*([^<]{1,300}?)\s*</Message>")
 _STATUS = re.compile(r"status code: (\d{3}[^:\n]{0,40})")
 
-_KEYS = "check s3.access-key and s3.secret-key, or the credentials of the environment"
+_KEYS = "check s3.access-key and s3.secret-key"
 _DENIED = {
     "AccessDenied": "these keys may not do that",
     "AllAccessDisabled": "these keys may not do that",

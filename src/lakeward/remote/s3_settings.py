@@ -11,6 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.options import remote_store as rows
 
 _DEFAULT_REGION = "us-east-1"
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,18 @@ class S3Settings:
             if access_key is None:
                 there, lacking = lacking, there
             raise ErrorCode.INVALID_CONFIG.error(f"'{there}' is set and '{lacking}' is not; set both or none.")
+        given = rows.S3_ENDPOINT.read(texts) or next(
+            (environment[key] for key in _ENDPOINTS if environment.get(key)), None
+        )
+        endpoint = _checked_url(rows.S3_ENDPOINT.key, given)
+        is_told = rows.S3_PATH_STYLE.key in texts
         return cls(
-            endpoint=_checked_url(rows.S3_ENDPOINT.key, rows.S3_ENDPOINT.read(texts)),
+            endpoint=endpoint,
             region=rows.S3_REGION.read(texts)
             or environment.get("AWS_REGION")
             or environment.get("AWS_DEFAULT_REGION")
             or _DEFAULT_REGION,
-            path_style=rows.S3_PATH_STYLE.read(texts),
+            path_style=rows.S3_PATH_STYLE.read(texts) or (not is_told and _is_bare_host(endpoint)),
             access_key=access_key,
             secret_key=secret_key,
             session_token=rows.S3_SESSION_TOKEN.read(texts),
@@ -62,6 +68,13 @@ class S3Settings:
             retry_timeout_ms=rows.RETRY_TIMEOUT.read(texts),
             retries=rows.RETRIES.read(texts),
         )
+
+    def bucket_endpoint(self, bucket: str) -> str | None:
+        """The URL that a bucket's requests go to, None for AWS's own; with path style the bucket is not in it."""
+        if self.endpoint is None or self.path_style:
+            return self.endpoint
+        scheme, _, host = self.endpoint.partition("://")
+        return f"{scheme}://{bucket}.{host}"
 
     def sts_url(self) -> str:
         """Where sessions of roles are asked for."""
@@ -83,6 +96,14 @@ def _canonical(settings: Mapping[str, str]) -> dict[str, str]:
         if canonical in table.rows and (canonical == key or canonical not in settings):
             found[canonical] = text.strip()
     return found
+
+
+def _is_bare_host(endpoint: str | None) -> bool:
+    """Whether a bucket cannot be put in front of the host, as it is an address or has no domain."""
+    host = endpoint and urlsplit(endpoint).hostname
+    if not host:
+        return False
+    return ":" in host or "." not in host or host.rpartition(".")[2].isdigit()
 
 
 def _checked_url(key: str, url: str | None) -> str | None:

@@ -19,11 +19,14 @@ import obstore
 from obstore import exceptions
 from obstore import store as stores
 
-from lakeward.errors import ErrorCode, NotFoundError
+from lakeward.errors import DeniedError, ErrorCode, NotFoundError
+from lakeward.remote.credential_chain import found_credentials
 from lakeward.remote.pace import Pace
 from lakeward.remote.s3_failures import ExistsError, failure
+from lakeward.remote.s3_keys import Keys
 from lakeward.remote.s3_settings import S3Settings
 from lakeward.remote.store import StoredObject, checked_path
+from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -41,12 +44,13 @@ _SETTLE_S = 0.2
 class S3Store:
     """A RemoteStore in a bucket, below a prefix."""
 
-    def __init__(self, url: str, bucket: str, prefix: str, settings: S3Settings) -> None:
+    def __init__(self, url: str, bucket: str, prefix: str, settings: S3Settings, clock: Clock | None = None) -> None:
         self.url = url
         self.bucket = bucket
         self.prefix = prefix
         self.settings = settings
-        self._store = _opened(bucket, prefix, settings)
+        self._keys = Keys(found_credentials(settings, clock or SystemClock()))
+        self._store = _opened(bucket, prefix, settings, self._keys)
         self._is_cancelled = False
 
     async def put(self, path: str, data: bytes) -> None:
@@ -169,6 +173,8 @@ class S3Store:
             raise
         except (exceptions.BaseError, FileNotFoundError) as wrong:
             place = f"{self.url}/{path}" if path else self.url
+            if (keyless := self._keys.failure) is not None:
+                raise DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: {keyless.message}") from keyless
             raise failure(place, self.bucket, self.settings.endpoint or "AWS", done, wrong) from wrong
 
 
@@ -176,22 +182,18 @@ def _stored(found: ObjectMeta) -> StoredObject:
     return StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
 
 
-def _opened(bucket: str, prefix: str, settings: S3Settings) -> stores.S3Store:
-    config: dict[str, str | bool] = {
-        "region": settings.region,
-        "virtual_hosted_style_request": not settings.path_style,
-    }
-    if settings.endpoint:
-        config["endpoint"] = settings.endpoint
-    if settings.access_key:
-        config |= {"access_key_id": settings.access_key, "secret_access_key": settings.secret_key or ""}
-    if settings.session_token:
-        config["session_token"] = settings.session_token
+def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys) -> stores.S3Store:
     longest_ms = max(_FIRST_PAUSE_MS, min(_LONGEST_PAUSE_MS, settings.retry_timeout_ms // 4))
+    endpoint = settings.bucket_endpoint(bucket)
     return stores.S3Store(
         bucket,
         prefix=prefix or None,
-        config=config,  # type: ignore[arg-type]
+        config={
+            "region": settings.region,
+            "virtual_hosted_style_request": not settings.path_style,
+            **({"endpoint": endpoint} if endpoint else {}),
+        },
+        credential_provider=keys,
         client_options={
             "allow_http": True,
             "timeout": timedelta(milliseconds=settings.request_timeout_ms),
