@@ -112,6 +112,14 @@ def snapshot_directory(kv_directory: str, snapshot_id: int) -> str:
     return f"{kv_directory}/snap-{snapshot_id}"
 
 
+def path_in_store(path: str, kv_directory: str) -> str:
+    """An absolute path of a bucket's file, relative to the store's root; the root may be called otherwise today."""
+    place = path.rfind(kv_directory + "/")
+    if place < 0:
+        raise ValueError(f"'{path}' is not in {kv_directory}")
+    return path[place:]
+
+
 def _file_node(file: SnapshotFile) -> dict[str, Any]:
     return {"kv_file_handle": {"path": file.path, "size": file.size_bytes}, "local_path": file.name}
 

@@ -31,6 +31,7 @@ from lakeward.server.disk_space import DiskSpace
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.remote.fenced_store import fenced
 from lakeward.server.remote.opening import opened_store
 from lakeward.server.remote.tokens import SecurityTokens
 from lakeward.server.tablet.busy import BusyBuckets
@@ -49,6 +50,7 @@ from lakeward.storage.open_files import OpenFiles
 
 if TYPE_CHECKING:
     from lakeward.server.remote.log_service import RemoteLogService
+    from lakeward.server.remote.state_service import RemoteStateService
     from lakeward.server.tablet.kv_service import KvService
 
 _log = logging.getLogger(__name__)
@@ -80,7 +82,8 @@ class Node:
         """Open the port; returns the addresses the server listens on."""
         loop = asyncio.get_running_loop()
         self._loop = loop
-        self.remote = await opened_store(self.options, self._store)
+        opened = await opened_store(self.options, self._store)
+        self.remote = None if opened is None else await fenced(opened, self._store, self._clock, SystemEntropy())
         self._waiters = Waiters(loop)
         self._busy = BusyBuckets(loop, self._threads)
         catalog = self.coordinator.catalog
@@ -103,10 +106,14 @@ class Node:
         kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
         logs = self._remote_logs = self._remote_log_service()
         reads = None if logs is None else logs.reads
+        state = self._remote_state = self._remote_state_service()
         fetches = Fetches(catalog, self._tablets, self._waiters, self.coordinator.lake_floor, reads)
         handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms, self._busy, reads), kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
         handlers[Api.GET_FILESYSTEM_SECURITY_TOKEN] = SecurityTokens.of(self.options, self._clock).handle
+        if state is not None:
+            handlers[Api.GET_KV_SNAPSHOT_METADATA] = state.snapshot_metadata
+            state.declare(self._metrics)
         self._declare_metrics()
         self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES)
         self._housekeeping = Housekeeping(loop)
@@ -153,6 +160,8 @@ class Node:
         self._disk.shutdown(wait=True)
         self._tablets.close()
         self._files.close()
+        if self._remote_state is not None:
+            await self._remote_state.stop()
         if self.remote is not None:
             await self.remote.close()
         self._store.close()
@@ -231,6 +240,8 @@ class Node:
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
         if self._remote_logs is not None:
             self._remote_logs.begin(chores)
+        if self._remote_state is not None:
+            self._remote_state.begin(chores)
 
     def _compact(self) -> Iterator[object]:
         return self._tablets.compact(self._clock.now_ms(), self._loop.call_soon_threadsafe)
@@ -271,6 +282,26 @@ class Node:
         )
         self.coordinator.catalog.subscribe(service.on_event)
         self.coordinator.remote_logs = service.logs
+        return service
+
+    def _remote_state_service(self) -> RemoteStateService | None:
+        if self.remote is None or self._remote_logs is None:
+            return None
+        from lakeward.server.remote.state_service import RemoteStateService
+
+        service = RemoteStateService(
+            self.coordinator,
+            self._store,
+            self.remote,
+            self.remote.ownership,
+            self._tablets,
+            self._remote_logs,
+            self._clock,
+            SystemEntropy(),
+            self._busy,
+            self._later,
+        )
+        self.coordinator.catalog.subscribe(service.on_event)
         return service
 
     def _kv_engine(self) -> str:

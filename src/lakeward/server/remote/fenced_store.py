@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
+from lakeward.errors import RetriableError
 from lakeward.remote.pace import Pace
 from lakeward.remote.store import RemoteStore, StoredObject
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.server.metadata_store.port import MetadataStore
 from lakeward.server.remote.ownership import Ownership
 
+_log = logging.getLogger(__name__)
 #: How old our knowledge may be when something is written (under a new name, so it does no harm), and when something is
 #: deleted that another server may count on.
 _WRITE_AGE_S = 15.0
@@ -20,7 +26,7 @@ class FencedStore:
 
     def __init__(self, inner: RemoteStore, ownership: Ownership) -> None:
         self._inner = inner
-        self._ownership = ownership
+        self.ownership = ownership
 
     @property
     def url(self) -> str:
@@ -29,17 +35,17 @@ class FencedStore:
 
     async def put(self, path: str, data: bytes) -> None:
         """Store a small file, in place of what is there."""
-        await self._ownership.sure(_WRITE_AGE_S)
+        await self.ownership.sure(_WRITE_AGE_S)
         await self._inner.put(path, data)
 
     async def create(self, path: str, data: bytes) -> bool:
         """Store a small file unless one is there; whether it was stored."""
-        await self._ownership.sure(_WRITE_AGE_S)
+        await self.ownership.sure(_WRITE_AGE_S)
         return await self._inner.create(path, data)
 
     async def put_file(self, path: str, source: Path, *, pace: Pace | None = None) -> int:
         """Copy a local file into the store; its size."""
-        await self._ownership.sure(_WRITE_AGE_S)
+        await self.ownership.sure(_WRITE_AGE_S)
         return await self._inner.put_file(path, source, pace=pace)
 
     async def get(self, path: str) -> bytes:
@@ -64,14 +70,27 @@ class FencedStore:
 
     async def delete(self, paths: Iterable[str]) -> None:
         """Remove files; those that are not there are fine."""
-        await self._ownership.sure(_DELETE_AGE_S)
+        await self.ownership.sure(_DELETE_AGE_S)
         await self._inner.delete(paths)
 
     async def delete_all(self, prefix: str) -> None:
         """Remove everything below a directory."""
-        await self._ownership.sure(_DELETE_AGE_S)
+        await self.ownership.sure(_DELETE_AGE_S)
         await self._inner.delete_all(prefix)
 
     async def close(self) -> None:
         """Let go of connections."""
         await self._inner.close()
+
+
+async def fenced(store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy) -> FencedStore:
+    """A store that is ours from now on; one that belongs to another server is refused.
+
+    A store that does not answer becomes ours as soon as it does, and is not written to before.
+    """
+    ownership = Ownership(store, metadata, clock, entropy)
+    try:
+        await ownership.claim()
+    except RetriableError as wrong:
+        _log.warning("%s Nothing is written to it before this server has taken hold of it.", wrong.message)
+    return FencedStore(store, ownership)

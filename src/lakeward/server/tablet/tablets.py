@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lakeward.storage.kv.kv_table import KvTable
     from lakeward.storage.kv.kv_tablet import KvTablet
     from lakeward.storage.kv.recovery import Recovery
+    from lakeward.storage.kv.snapshots import Snapshot
 
 _log = logging.getLogger(__name__)
 _TRY_AGAIN_S = 1.0
@@ -64,6 +65,8 @@ class Tablets:
         #: Up to where buckets have been copied to remote storage; None when none are.
         self.copied_offset_of: Callable[[TableBucket], int] | None = None
         self.writes = WriteStop()
+        #: Told of every snapshot that was written, on the thread that wrote it.
+        self.on_snapshot: Callable[[TableBucket, Snapshot], None] = lambda _bucket, _snapshot: None
 
     def __len__(self) -> int:
         return len(self._logs)
@@ -212,6 +215,7 @@ class Tablets:
             recovery,
             self._later,
             partial(self._reserve_ids, table_id),
+            lambda snapshot: self.on_snapshot(bucket, snapshot),
         )
         self._kvs[bucket] = kv
         return kv
@@ -229,6 +233,10 @@ class Tablets:
             found = KvTable.of(table, lambda schema_id: self._catalog.schema(table_id, schema_id))
             self._kv_tables[key] = found
         return found
+
+    def kv_directory(self, bucket: TableBucket) -> Path:
+        """Where the state of a bucket is kept."""
+        return self._directory.kv(self._parent(self.table(bucket), bucket), bucket.bucket)
 
     def _parent(self, table: TableInfo, bucket: TableBucket) -> Path:
         if bucket.partition_id is None:

@@ -27,7 +27,7 @@ from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.snapshots import KEPT, PendingSnapshot, stored_snapshots
+from lakeward.storage.kv.snapshots import KEPT, PendingSnapshot, Snapshot, stored_snapshots
 from lakeward.storage.kv.store import KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.open_files import storage_error
@@ -46,13 +46,15 @@ class KvTablet:
         recovered: Recovery,
         later: Later,
         reserve: Reserve,
+        on_snapshot: Callable[[Snapshot], None] = lambda _: None,
     ) -> None:
-        """`recovered` has run to its end."""
+        """`recovered` has run to its end; `on_snapshot` is told of every snapshot, on the thread that wrote it."""
         self.directory = directory
         self.log = log
         self._table = table
         self._later = later
         self._reserve = reserve
+        self._on_snapshot = on_snapshot
         self._store = recovered.store
         self._snapshot_offset = recovered.snapshot_offset
         self._snapshot_under_way = False
@@ -191,8 +193,9 @@ class KvTablet:
         def write() -> None:
             try:
                 with told():
-                    pending.write()
+                    written = pending.write()
                     self._snapshot_offset = pending.log_offset
+                    self._on_snapshot(written)
             finally:
                 self._snapshot_under_way = False
 

@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 ENGINE = "rocksdb"
 _MEMORY = ("rocksdb.cur-size-all-mem-tables", "rocksdb.block-cache-usage", "rocksdb.estimate-table-readers-mem")
 _BLOOM_BITS = 10
+_FORMAT_VERSION = 5
 #: Files that RocksDB never changes once written, so a link is as good as a copy.
 _IMMUTABLE = (".sst", ".blob")
 #: Files that may wait to be merged. Each is as large as a write buffer, and all may hold the same rows.
@@ -93,6 +94,9 @@ class RocksDbStore:
         table = library.BlockBasedOptions()
         table.set_bloom_filter(_BLOOM_BITS, block_based=False)
         table.set_block_cache(library.Cache(self._settings.block_cache_bytes))
+        # Readers of Apache Fluss open our snapshots with RocksDB 6.20, which knows neither later formats nor XXH3.
+        table.set_format_version(_FORMAT_VERSION)
+        table.set_checksum_type(library.ChecksumType.crc32c())
         options = library.Options(raw_mode=True)
         options.set_block_based_table_factory(table)
         options.set_write_buffer_size(self._buffer_bytes)

@@ -160,6 +160,11 @@ def _paths(snapshots: Sequence[LakeSnapshot]) -> set[str]:
     return {path for one in snapshots for path in (one.tiered_path, one.readable_path) if path is not None}
 
 
+def offsets_paths(text: str) -> set[str]:
+    """The offsets files that a table's document names."""
+    return _paths(_of_text(text))
+
+
 def _to_text(snapshots: Sequence[LakeSnapshot]) -> str:
     return json.dumps({"version": VERSION, "lake_snapshots": [_to_node(one) for one in snapshots]})
 

@@ -1,0 +1,193 @@
+"""RemoteStateService: what a lost disk would cost besides logs, in remote storage: state and metadata. For the node."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from lakeward.errors import ErrorCode, NotFoundError
+from lakeward.model.bucket import TableBucket
+from lakeward.options import server as rows
+from lakeward.protocol.messages import snapshot as messages
+from lakeward.remote.layout import STATES, BucketPlace, table_inner
+from lakeward.remote.store import RemoteStore
+from lakeward.rpc.dispatch import Exchange
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.metrics import Metrics
+from lakeward.server.coordinator import events
+from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.kv_snapshots import RemoteSnapshot
+from lakeward.server.coordinator.lake.snapshots import AREA as LAKE_AREA
+from lakeward.server.coordinator.lake.snapshots import offsets_paths
+from lakeward.server.housekeeping import Housekeeping
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.remote.log_service import RemoteLogService
+from lakeward.server.remote.metadata_backup import MetadataBackup
+from lakeward.server.remote.ownership import Ownership
+from lakeward.server.remote.snapshot_copies import SnapshotCopies
+from lakeward.server.remote.watch import OwnershipWatch
+from lakeward.server.tablet.busy import BusyBuckets
+from lakeward.server.tablet.tablets import Tablets
+from lakeward.storage.kv.held_snapshot import hold_newest
+from lakeward.storage.kv.snapshots import MANIFEST
+
+_LOOK_MS = 1000
+_POLL_S = 0.1
+_BUCKETS_PER_JOB = 50
+
+
+class RemoteStateService:
+    """Copies snapshots and metadata to the store, and answers what is there."""
+
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        metadata: SqliteMetadataStore,
+        store: RemoteStore,
+        ownership: Ownership,
+        tablets: Tablets,
+        logs: RemoteLogService,
+        clock: Clock,
+        entropy: Entropy,
+        busy: BusyBuckets,
+        later: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """`later` runs something on the disk thread."""
+        self._coordinator = coordinator
+        self._metadata = metadata
+        self._tablets = tablets
+        self._logs = logs
+        self._clock = clock
+        self._busy = busy
+        self._later = later
+        self._watch = OwnershipWatch(ownership, tablets.writes, store.url, clock)
+        self.backup = MetadataBackup(metadata, store, ownership, clock, self._lake_files)
+        self.snapshots = SnapshotCopies(
+            store, coordinator.kv_snapshots, self, self._keep, self.backup.settled, clock, entropy
+        )
+        tablets.on_snapshot = self.snapshots.taken
+
+    def begin(self, chores: Housekeeping) -> None:
+        """Copy from now on, in the background."""
+        self._watch.begin()
+        self.backup.begin()
+        chores.every(_LOOK_MS, "copies of snapshots", self.snapshots.look)
+        self._find_uncopied()
+
+    def _find_uncopied(self) -> None:
+        """Snapshots that were taken and not copied before the server stopped."""
+        catalog = self._coordinator.catalog
+        buckets = [bucket for bucket in catalog.all_buckets() if self._tablets.has_primary_key(bucket.table_id)]
+        for first in range(0, len(buckets), _BUCKETS_PER_JOB):
+            places = []
+            for bucket in buckets[first : first + _BUCKETS_PER_JOB]:
+                latest = self._coordinator.kv_snapshots.latest(bucket)
+                above = -1 if latest is None else latest.log_offset
+                places.append((bucket, self._tablets.kv_directory(bucket), above))
+            self._later(partial(self._hold_uncopied, places, asyncio.get_running_loop()))
+
+    def _hold_uncopied(self, places: list[tuple[TableBucket, Path, int]], loop: asyncio.AbstractEventLoop) -> None:
+        for bucket, directory, above in places:
+            held = hold_newest(directory, above)
+            if held is not None:
+                loop.call_soon_threadsafe(self.snapshots.add, bucket, held)
+
+    def _keep(self) -> int:
+        return self._coordinator.config.current.get(rows.KV_SNAPSHOTS_RETAINED)
+
+    def _lake_files(self) -> Iterator[tuple[str, Path]]:
+        """Files of lake offsets that are on this machine, because the remote directory is not a directory here."""
+        root = self._coordinator.config.current.data_dir().absolute()
+        for document in self._metadata.documents(LAKE_AREA):
+            for path in map(Path, offsets_paths(document.text)):
+                if path.is_relative_to(root) and path.exists():
+                    yield path.relative_to(root).as_posix(), path
+
+    # -- what copies of snapshots ask of the remote log
+
+    def place(self, bucket: TableBucket) -> BucketPlace:
+        """A bucket by all its names; it must exist."""
+        return self._logs.logs.place(bucket)
+
+    async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
+        """Have the log copied up to an offset, and wait for it."""
+        logs = self._logs
+        while logs.logs.copied_offset(bucket) < offset:
+            log = self._tablets.log(bucket)
+            if log.active_offset < offset:
+                log.roll(self._clock.now_ms())
+            logs.copies.want(bucket)
+            await asyncio.sleep(_POLL_S)
+
+    # -- what clients ask
+
+    def snapshot_metadata(
+        self, request: messages.GetKvSnapshotMetadataRequest, exchange: Exchange
+    ) -> messages.GetKvSnapshotMetadataResponse | None:
+        """GET_KV_SNAPSHOT_METADATA: the files of a snapshot, as they lie in the store."""
+        bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
+        snapshot = self._coordinator.kv_snapshots.find(bucket, request.snapshot_id)
+        if snapshot is None or not self._coordinator.catalog.bucket_exists(bucket):
+            raise ErrorCode.KV_SNAPSHOT_NOT_EXIST.error(f"{bucket} has no snapshot {request.snapshot_id}.")
+        self._busy.answer_later(exchange, self._described(bucket, snapshot))
+        return None
+
+    async def _described(self, bucket: TableBucket, snapshot: RemoteSnapshot) -> messages.GetKvSnapshotMetadataResponse:
+        try:
+            found = await self.snapshots.files(bucket).metadata(snapshot)
+        except (NotFoundError, ValueError) as wrong:
+            raise ErrorCode.KV_SNAPSHOT_NOT_EXIST.error(
+                f"Snapshot {snapshot.snapshot_id} of {bucket} cannot be read: {wrong}."
+            ) from wrong
+        return messages.GetKvSnapshotMetadataResponse(
+            log_offset=found.log_offset,
+            snapshot_files=tuple(
+                messages.PbRemotePathAndLocalFile(remote_path=file.path, local_file_name=file.name)
+                for file in found.files
+                if file.name != MANIFEST
+            ),
+        )
+
+    # -- what happens
+
+    def on_event(self, event: events.Event) -> None:
+        """A table or partition may have been dropped: its snapshots go, too."""
+        match event:
+            case events.TableDropped() if event.table.descriptor.has_primary_key:
+                path = event.table.path
+                inner = table_inner(path.database, path.table, event.table.table_id)
+            case events.PartitionDropped() if event.table.descriptor.has_primary_key:
+                path, partition = event.table.path, event.partition
+                inner = table_inner(
+                    path.database, path.table, event.table.table_id, partition.name, partition.partition_id
+                )
+            case _:
+                return
+        self._logs.garbage.drop(f"{STATES}/{inner}", self.snapshots.forget(set(event.buckets)))
+
+    def declare(self, metrics: Metrics) -> None:
+        """Add what people watch."""
+        counts = self.snapshots.counts
+        done = metrics.counter("lakeward_remote_snapshots_total", "Snapshots of state that were copied.")
+        done.read_from(lambda: counts.snapshots)
+        copied = metrics.counter("lakeward_remote_snapshot_bytes_total", "Bytes that were copied for snapshots.")
+        copied.read_from(lambda: counts.bytes)
+        shared = metrics.counter(
+            "lakeward_remote_snapshot_shared_bytes_total", "Bytes of snapshots that were there already."
+        )
+        shared.read_from(lambda: counts.shared_bytes)
+        waiting = metrics.gauge("lakeward_remote_snapshots_waiting", "Buckets whose newest snapshot is not copied yet.")
+        waiting.read_from(lambda: self.snapshots.waiting)
+        behind = metrics.gauge("lakeward_remote_metadata_behind", "1 while changes of the metadata are not copied yet.")
+        behind.read_from(lambda: int(self.backup.is_behind))
+        failures = metrics.counter("lakeward_remote_state_failures_total", "Failed copies of snapshots and metadata.")
+        failures.read_from(lambda: self.snapshots.trouble.failures_total + self.backup.trouble.failures_total)
+
+    async def stop(self) -> None:
+        """Let go of what is under way; the metadata is copied once more."""
+        await self.snapshots.stop()
+        await self.backup.stop()
+        await self._watch.stop()
