@@ -81,6 +81,7 @@ class LogCopies:
         self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
         self._swept: set[TableBucket] = set()
         self._told: set[TableBucket] = set()
+        self._awaited: dict[TableBucket, list[asyncio.Future[None]]] = {}
         self._not_before_s = 0.0
         self._is_stopped = False
         self.trouble = CopyTrouble(f"copies to {store.url}", clock.monotonic)
@@ -106,7 +107,7 @@ class LogCopies:
 
     def is_due(self, bucket: TableBucket, log: LogTablet, now_ms: int) -> bool:
         """Whether there is something to do for a bucket."""
-        if log.active_offset > max(self._logs.copied_offset(bucket), log.start_offset):
+        if log.active_offset > max(self._logs.remote_end(bucket), log.start_offset):
             return True
         pointer = self._logs.pointers.get(bucket)
         if pointer is None or pointer.oldest_timestamp is None:
@@ -121,7 +122,7 @@ class LogCopies:
         now_ms = self._clock.now_ms()
         for bucket in list(self._tablets.all_buckets()):
             if self._tablets.open_log(bucket) is None and self._tablets.exists(bucket):
-                copied = self._logs.copied_offset(bucket)
+                copied = self._logs.remote_end(bucket)
                 pointer = self._logs.pointers.get(bucket)
                 oldest_ms = None if pointer is None else pointer.oldest_timestamp
                 ttl_ms = self._tablets.settings(bucket).ttl_ms
@@ -135,6 +136,27 @@ class LogCopies:
         """Copy a bucket as soon as it is its turn."""
         self._queue[bucket] = None
         self._begin()
+
+    async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
+        """Have everything below an offset copied and committed, rows that were just written included."""
+        while self._logs.remote_end(bucket) < offset:
+            log = self._tablets.log(bucket)
+            assert offset <= log.end_offset
+            if log.active_offset < offset:
+                log.roll(self._clock.now_ms())
+            ended = asyncio.get_running_loop().create_future()
+            self._awaited.setdefault(bucket, []).append(ended)
+            self.want(bucket)
+            await ended
+
+    def _tell(self, bucket: TableBucket, wrong: Exception | None) -> None:
+        for waiting in self._awaited.pop(bucket, ()):
+            if waiting.done():
+                continue
+            if wrong is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(wrong)
 
     def _begin(self) -> None:
         if self._is_stopped or self._clock.monotonic() < self._not_before_s:
@@ -157,6 +179,7 @@ class LogCopies:
         """Begin nothing more with buckets that were dropped; the work on them that is still under way."""
         for bucket in buckets:
             self._queue.pop(bucket, None)
+            self._tell(bucket, ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"{bucket} has been dropped."))
         return [task for bucket, task in self._tasks.items() if bucket in buckets]
 
     async def stop(self) -> None:
@@ -166,6 +189,8 @@ class LogCopies:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for bucket in list(self._awaited):
+            self._tell(bucket, ErrorCode.STORAGE.error("The server is being stopped."))
 
     @property
     def waiting(self) -> int:
@@ -179,9 +204,12 @@ class LogCopies:
             is_done = await self._up_to_date(bucket)
         except LakewardError as wrong:
             self._failed(bucket, wrong)
+            self._tell(bucket, wrong)
         except Exception as wrong:  # noqa: BLE001 - one bucket's trouble must not end the copies of others
             self._say_once(bucket, wrong)
+            self._tell(bucket, ErrorCode.LOG_STORAGE.error(f"{bucket} could not be copied: {wrong!r}."))
         else:
+            self._tell(bucket, None)
             self._told.discard(bucket)
             if not is_done:
                 self._queue[bucket] = None

@@ -58,15 +58,14 @@ class RemoteLogService:
             sync_ms=options.get(rows.REMOTE_LOG_SYNC),
         )
         self.copies = LogCopies(tablets, self.logs, store, self.garbage, limits, clock, entropy, self._floor, settled)
-        tablets.copied_offset_of = self.logs.copied_offset
+        tablets.copied_offset_of = self.logs.remote_end
         self._drop_what_is_gone()
 
     def _floor(self, bucket: TableBucket) -> int | None:
-        """From where on a bucket's log must be kept: the lake has not read on, or state would be rebuilt from there."""
+        """From where on a bucket's log must be kept: the lake has not read on, or state is rebuilt from there."""
         floors = [self._coordinator.lake_floor(bucket)]
         if self._tablets.has_primary_key(bucket.table_id):
-            kv = self._tablets.open_kv(bucket)
-            floors.append(0 if kv is None else kv.retained_offset)
+            floors.append(self._coordinator.kv_snapshots.needed_from(bucket) or 0)
         return min((floor for floor in floors if floor is not None), default=None)
 
     def begin(self, chores: Housekeeping) -> None:

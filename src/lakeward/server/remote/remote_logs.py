@@ -84,7 +84,7 @@ class RemoteLogs:
         """A path of the store as clients are told it."""
         return f"{self._store.url}/{path}"
 
-    def copied_offset(self, bucket: TableBucket) -> int:
+    def remote_end(self, bucket: TableBucket) -> int:
         """Up to where a bucket was copied; 0 when nothing was."""
         pointer = self.pointers.get(bucket)
         return 0 if pointer is None else max(pointer.remote_log_end_offset, 0)
