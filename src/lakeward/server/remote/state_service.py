@@ -35,7 +35,6 @@ from lakeward.storage.kv.held_snapshot import hold_newest
 from lakeward.storage.kv.snapshots import MANIFEST
 
 _LOOK_MS = 1000
-_POLL_S = 0.1
 _BUCKETS_PER_JOB = 50
 
 
@@ -114,13 +113,7 @@ class RemoteStateService:
 
     async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
         """Have the log copied up to an offset, and wait for it."""
-        logs = self._logs
-        while logs.logs.copied_offset(bucket) < offset:
-            log = self._tablets.log(bucket)
-            if log.active_offset < offset:
-                log.roll(self._clock.now_ms())
-            logs.copies.want(bucket)
-            await asyncio.sleep(_POLL_S)
+        await self._logs.copies.copy_up_to(bucket, offset)
 
     # -- what clients ask
 
