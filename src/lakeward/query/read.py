@@ -13,6 +13,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
+from lakeward.query.cold import LogGoneError
 from lakeward.query.data_loss import DataLossError, removed
 from lakeward.query.lake_rows import LakeRows
 from lakeward.query.merge import Tail
@@ -121,12 +122,7 @@ class _Reading:
     def state(self, split: StateSplit) -> Iterator[pa.RecordBatch]:
         view = self._request.view
         columns = self._schema.names if view is View.BINLOG else self._own_columns()
-        found = self._table.snapshot_batches(
-            columns,
-            partitions=_partitions(split),
-            buckets=[split.bucket],
-            as_of=split.as_of,
-        )
+        found = self._state_rows(split, columns)
         if view is View.ROWS:
             return (counted(rows.num_rows) if not self._columns else rows for rows in found)
         made = (
@@ -137,6 +133,19 @@ class _Reading:
         # The last change that is in the state; none of those that come after it has this offset.
         offset = max((split.as_of or 0) - 1, 0)
         return (made.rows(state_changes(rows, offset, split.time_ms)) for rows in found)
+
+    def _state_rows(self, split: StateSplit, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self._table.snapshot_batches(
+                columns, partitions=_partitions(split), buckets=[split.bucket], as_of=split.as_of
+            )
+        except LakewardError as wrong:
+            if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
+                raise
+            raise LogGoneError(
+                f"The rows of {self._request.path}, bucket {split.id}, as of offset {split.as_of} cannot be read any "
+                "more: what changed since then was removed by retention before it was read. Ask again."
+            ) from wrong
 
     def _plain(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         if not self._columns and not self._request.filters:  # only counted: the offsets say it

@@ -29,6 +29,8 @@ def union_splits(
 ) -> list[Split]:
     """The splits of both halves; `ranges` says where each bucket's log begins and where the read ends."""
     if info.descriptor.has_primary_key:
+        if request.settings.as_of_ms is not None:
+            _check_known(info, cold, ranges)
         return list(_keyed(cold, ranges))
     tails = {}
     for id_, (start, stop) in ranges.items():
@@ -57,7 +59,7 @@ def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
 def _keyed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> Iterator[Split]:
     for id_, (start, stop) in ranges.items():
         begin = cold.offsets.get(id_)
-        if begin is None or begin < start or stop - begin > TAIL_CHANGES_MAX:
+        if begin is None or (begin < start and begin < stop) or stop - begin > TAIL_CHANGES_MAX:
             if stop > 0:
                 yield StateSplit(id_.partition, id_.bucket, as_of=stop, offsets=stop - start)
             continue
@@ -67,6 +69,12 @@ def _keyed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> Iterat
     for id_, placed in cold.files.items():
         if id_ not in ranges:
             yield _of_files(cold, id_, [p.file for p in placed])
+
+
+def _check_known(info: TableInfo, cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> None:
+    """Where the log's beginning is gone, it does not tell which of the changes before it came after a time."""
+    for id_, (start, stop) in ranges.items():
+        _check_kept(info, id_, cold.offsets.get(id_, 0), start, stop)
 
 
 def _of_files(cold: ColdPart, id_: BucketId, files: list[LakeFile], tail: tuple[int, int] = (0, 0)) -> LakeSplit:
