@@ -37,7 +37,7 @@ def _refused(data_dir: Path, options: Mapping[str, str]) -> str:
         ),
         (
             {"s3.secret-key": "wrong"},
-            "the secret key does not fit the access key; check s3.access-key and s3.secret-key (SignatureDoesNotMatch).",
+            "the secret does not fit the access key; check s3.access-key and s3.secret-key (SignatureDoesNotMatch).",
         ),
         (
             {"s3.access-key": READ_ONLY_KEY, "s3.secret-key": READ_ONLY_SECRET},

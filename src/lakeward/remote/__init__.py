@@ -5,6 +5,7 @@
     directory_store     a directory of this machine, or one that is mounted
     s3_store            S3 and what speaks like it, by obstore; s3_failures: what obstore says, in one sentence
     s3_settings         the property names people know → S3Settings
+    repeated            a call made again while it fails in a way that may pass
     pace                Pace: at most so many bytes a second, over all copies
 
     credentials         keys and their end; renewed in time

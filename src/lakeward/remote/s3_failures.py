@@ -18,7 +18,7 @@ _DENIED = {
     "AccessDenied": "these keys may not do that",
     "AllAccessDisabled": "these keys may not do that",
     "InvalidAccessKeyId": f"the store does not know the access key; {_KEYS}",
-    "SignatureDoesNotMatch": f"the secret key does not fit the access key; {_KEYS}",
+    "SignatureDoesNotMatch": f"the secret does not fit the access key; {_KEYS}",
     "ExpiredToken": "the temporary keys have expired",
     "InvalidToken": "the session token is not valid",
     "RequestTimeTooSkewed": "the clock of this machine is not the store's",

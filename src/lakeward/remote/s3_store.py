@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,9 +19,10 @@ import obstore
 from obstore import exceptions
 from obstore import store as stores
 
-from lakeward.errors import DeniedError, ErrorCode, NotFoundError
+from lakeward.errors import DeniedError, ErrorCode, NotFoundError, RetriableError
 from lakeward.remote.credential_chain import found_credentials
 from lakeward.remote.pace import Pace
+from lakeward.remote.repeated import FIRST_PAUSE_MS, longest_pause_ms, repeated
 from lakeward.remote.s3_failures import ExistsError, failure
 from lakeward.remote.s3_keys import Keys
 from lakeward.remote.s3_settings import S3Settings
@@ -36,8 +37,6 @@ _PART_BYTES = 8 << 20
 _PARTS_AT_ONCE = 4
 _LIST_PAGE = 1000
 _CONNECT_TIMEOUT_S = 5
-_FIRST_PAUSE_MS = 100
-_LONGEST_PAUSE_MS = 5000
 _SETTLE_S = 0.2
 
 
@@ -49,8 +48,10 @@ class S3Store:
         self.bucket = bucket
         self.prefix = prefix
         self.settings = settings
-        self._keys = Keys(found_credentials(settings, clock or SystemClock()))
-        self._store = _opened(bucket, prefix, settings, self._keys)
+        self._clock = clock or SystemClock()
+        self._keys = Keys(found_credentials(settings, self._clock))
+        self._store = _opened(bucket, prefix, settings, self._keys, settings.retries)
+        self._once = _opened(bucket, prefix, settings, self._keys, retries=0)
         self._is_cancelled = False
 
     async def put(self, path: str, data: bytes) -> None:
@@ -58,13 +59,25 @@ class S3Store:
         await self._run("written", path, obstore.put_async(self._store, checked_path(path), data, use_multipart=False))
 
     async def create(self, path: str, data: bytes) -> bool:
-        """Store a small file unless one is there; whether it was stored."""
-        sending = obstore.put_async(self._store, checked_path(path), data, mode="create", use_multipart=False)
-        try:
-            await self._run("written", path, sending)
-        except ExistsError:
-            return False
-        return True
+        """Store a small file unless one is there; whether it was stored.
+
+        A call whose answer was lost may have stored it: then what is there is ours if it is the same.
+        """
+        is_lost = False
+
+        async def create() -> bool:
+            nonlocal is_lost
+            sending = obstore.put_async(self._once, checked_path(path), data, mode="create", use_multipart=False)
+            try:
+                await self._run("written", path, sending)
+            except ExistsError:
+                return is_lost and await self.get(path) == data
+            except RetriableError:
+                is_lost = True
+                raise
+            return True
+
+        return await self._again(create)
 
     async def put_file(self, path: str, source: Path, *, pace: Pace | None = None) -> int:
         """Copy a local file into the store, in parts when it is large; its size."""
@@ -74,6 +87,10 @@ class S3Store:
                 await pace.take(size)
             await self.put(path, await asyncio.to_thread(source.read_bytes))
             return size
+        await self._again(lambda: self._put_parts(path, source, size, pace))
+        return size
+
+    async def _put_parts(self, path: str, source: Path, size: int, pace: Pace | None) -> None:
         sending = obstore.put_async(
             self._store,
             checked_path(path),
@@ -82,7 +99,6 @@ class S3Store:
             max_concurrency=_PARTS_AT_ONCE,
         )
         await self._run("written", path, sending)
-        return size
 
     async def get(self, path: str) -> bytes:
         """A whole file."""
@@ -148,7 +164,7 @@ class S3Store:
         """Remove files; those that are not there are fine."""
         gone = [checked_path(path) for path in paths]
         if gone:
-            await self._run("deleted", gone[0], obstore.delete_async(self._store, gone))
+            await self._again(lambda: self._run("deleted", gone[0], obstore.delete_async(self._store, gone)))
 
     async def delete_all(self, prefix: str) -> None:
         """Remove everything below a directory."""
@@ -164,6 +180,10 @@ class S3Store:
         """Let calls that were cancelled come to rest: a thread of obstore that outlives Python complains on stderr."""
         if self._is_cancelled:
             await asyncio.sleep(_SETTLE_S)
+
+    async def _again(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """What obstore does not repeat when no answer came, since it cannot know that it may."""
+        return await repeated(attempt, self.settings.retry_timeout_ms, self._clock)
 
     async def _run(self, done: str, path: str, work: Awaitable[T]) -> T:
         try:
@@ -182,8 +202,7 @@ def _stored(found: ObjectMeta) -> StoredObject:
     return StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
 
 
-def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys) -> stores.S3Store:
-    longest_ms = max(_FIRST_PAUSE_MS, min(_LONGEST_PAUSE_MS, settings.retry_timeout_ms // 4))
+def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys, retries: int) -> stores.S3Store:
     endpoint = settings.bucket_endpoint(bucket)
     return stores.S3Store(
         bucket,
@@ -200,11 +219,11 @@ def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys) -> store
             "connect_timeout": timedelta(seconds=min(_CONNECT_TIMEOUT_S, settings.request_timeout_ms / 1000)),
         },
         retry_config={
-            "max_retries": settings.retries,
+            "max_retries": retries,
             "retry_timeout": timedelta(milliseconds=settings.retry_timeout_ms),
             "backoff": {
-                "init_backoff": timedelta(milliseconds=_FIRST_PAUSE_MS),
-                "max_backoff": timedelta(milliseconds=longest_ms),
+                "init_backoff": timedelta(milliseconds=FIRST_PAUSE_MS),
+                "max_backoff": timedelta(milliseconds=longest_pause_ms(settings.retry_timeout_ms)),
                 "base": 2,
             },
         },
