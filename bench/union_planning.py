@@ -53,7 +53,7 @@ def _rows(partitions: Any) -> pa.Table:
 def _say_tiered(lake: Lake, table: Table) -> None:
     """Commit a round with a file for each bucket: one is written, the others are copies of its entry."""
     catalog = catalog_of(table.info, {"warehouse": lake.warehouse})
-    lake_table: Table = catalog.ensure(table.info)
+    lake_table: Any = catalog.ensure(table.info)
     ids = {p.name: p.id for p in table.partitions()}
     ends = {id_: end - 1 for id_, end in table.offsets("latest").items() if end > 1}
     (writing,) = lake_table.writing([LakePlace(0, ("0",))])

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
 from lakeward.errors import ErrorCode
-from lakeward.lake.port import LakeFormat
+from lakeward.lake.port import LakeFormat, LakeReader
+from lakeward.model.table import TableInfo
 
 GROUP = "lakeward.lake_formats"
 _OURS = {
     "iceberg": ("lakeward.lake.iceberg.format", "IcebergFormat"),
     "paimon": ("lakeward.lake.paimon.format", "PaimonFormat"),
 }
+#: Ways to read tables of a local lake that do not wait for the format's whole library to be imported.
+_QUICK = {"iceberg": ("lakeward.lake.iceberg.reader", "local_reader")}
+
+#: Properties and table → its reader, or None if the lake does not have it; None alone: look for it in the usual way.
+QuickReader = Callable[[Mapping[str, str], TableInfo], tuple[LakeReader | None] | None]
+
+
+def quick_reader(name: str) -> QuickReader | None:
+    """The quick way to tables of a format, where there is one."""
+    if name not in _QUICK:
+        return None
+    module, function = _QUICK[name]
+    found: QuickReader = getattr(import_module(module), function)
+    return found
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
-from lakeward.lake.catalog_of import catalog_of, format_name
-from lakeward.lake.port import LakeReader, LakeSnapshot, PlacedFile, Readable
+from lakeward.lake.catalog_of import format_name, reader_of
+from lakeward.lake.port import LakeReader, LakeSnapshot, PlacedFile
 from lakeward.model.bucket import TableBucket
 from lakeward.model.partition import name_of_values
 from lakeward.model.table import TableInfo
@@ -51,12 +51,7 @@ class ColdPart:
 def open_reader(info: TableInfo, options: Mapping[str, str]) -> LakeReader | None:
     """The lake's table as it is now; None when nothing was tiered yet. LakeUnavailableError: it cannot be opened."""
     try:
-        table = catalog_of(info, lake_options(options)).load(info.path)
-        if table is not None and not isinstance(table, Readable):
-            raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
-                f"tables in the format '{format_name(info)}' are not read here yet"
-            )
-        return None if table is None else table.reader(info)
+        return reader_of(info, lake_options(options))
     except Exception as wrong:
         # Catalogs fail in as many ways as there are libraries; each of them means that the lake is out of reach.
         raise LakeUnavailableError(

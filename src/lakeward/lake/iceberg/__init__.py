@@ -1,4 +1,4 @@
-"""Apache Iceberg, by pyiceberg. Nothing outside of this folder imports it.
+"""Apache Iceberg, by pyiceberg. Nothing outside of this folder imports that.
 
 format             IcebergFormat: the door
 catalog            our table → an Iceberg table: schema, partition spec, sort order, properties; new columns
@@ -8,8 +8,12 @@ places             … and the other way round: the place that a partition stand
 data_writer        rows → Parquet files, rolled by size
 merge_writer       changes by key → data files and position deletes (row_positions finds the old rows)
 table              IcebergTable: snapshots read, rounds committed
-manifest_cache     manifests that were read before
-reader             IcebergReader: the files of a snapshot, the rows of a file (column_bounds: what their columns hold)
+reader             IcebergReader: the files of a snapshot, the rows of a file (column_bounds: what their columns hold).
+                   Neither it nor what it is made of imports pyiceberg, which takes its time:
+table_document       a table's metadata file
+manifest_entries     the files that a manifest names (avro_file: as much of Avro as that takes)
+manifest_cache       manifests that were read before
+lake_files           local files, and the catalog that is one of them
 snapshot_forms     a snapshot → what the port says of it
 remembering_transaction   a commit whose time does not grow with the snapshots before it
 round_snapshot     the snapshot of a round; the newest one is tagged and always found

@@ -9,20 +9,18 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from urllib.parse import urlparse
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
-from lakeward.errors import ErrorCode
+from lakeward.lake.iceberg.lake_files import CATALOG_FILE, CATALOG_NAME, warehouse_directory
 from lakeward.lake.iceberg.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.iceberg.types import iceberg_schema, iceberg_type
 from lakeward.lake.system_columns import BUCKET
 from lakeward.model.table import TableInfo, TablePath
 
-_NAME = "lakeward"
 #: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.
 _DEFAULTS = {"write.parquet.compression-codec": "zstd", "write.metadata.delete-after-commit.enabled": "true"}
 _KEYED = {f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")}
@@ -100,19 +98,14 @@ def _follow_columns(table: Table, info: TableInfo) -> None:
 
 def _opened(properties: Mapping[str, str]) -> Catalog:
     settings = dict(properties)
-    warehouse = settings.get("warehouse")
-    if "type" not in settings and "uri" not in settings and "py-catalog-impl" not in settings:
-        if warehouse is None:
-            raise ErrorCode.INVALID_CONFIG.error(
-                "No Iceberg catalog is named: set 'datalake.iceberg.warehouse' to a directory, or "
-                "'datalake.iceberg.type' and 'datalake.iceberg.uri' to a catalog."
-            )
-        directory = _directory(warehouse)
-        directory.mkdir(parents=True, exist_ok=True)
-        settings |= {"type": "sql", "uri": f"sqlite:///{directory / 'catalog.db'}", "warehouse": directory.as_uri()}
-        with _opening(directory):
-            return load_catalog(settings.pop("name", _NAME), **settings)
-    return load_catalog(settings.pop("name", _NAME), **settings)
+    directory = warehouse_directory(settings)
+    name = settings.pop("name", CATALOG_NAME)
+    if directory is None:
+        return load_catalog(name, **settings)
+    directory.mkdir(parents=True, exist_ok=True)
+    settings |= {"type": "sql", "uri": f"sqlite:///{directory / CATALOG_FILE}", "warehouse": directory.as_uri()}
+    with _opening(directory):
+        return load_catalog(name, **settings)
 
 
 @contextmanager
@@ -124,13 +117,3 @@ def _opening(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _directory(warehouse: str) -> Path:
-    parsed = urlparse(warehouse)
-    if parsed.scheme not in {"", "file"}:
-        raise ErrorCode.INVALID_CONFIG.error(
-            f"The warehouse {warehouse} is not a local directory, so its catalog cannot be a file in it: "
-            "set 'datalake.iceberg.type' and 'datalake.iceberg.uri'."
-        )
-    return Path(parsed.path or warehouse).absolute()

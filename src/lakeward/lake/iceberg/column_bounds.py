@@ -3,53 +3,76 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+import re
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
-
-from pyiceberg import types as ice
-from pyiceberg.conversions import from_bytes
-from pyiceberg.manifest import DataFile
-from pyiceberg.schema import Schema as IcebergSchema
 
 from lakeward.lake.port import Bounds
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
 class ColumnBounds:
     """Reads the bounds of these columns; nothing is known of a column that the lake does not have."""
 
-    def __init__(self, schema: IcebergSchema, names: Iterable[str]) -> None:
-        wanted = set(names)
-        self._fields = [f for f in schema.fields if f.name in wanted and isinstance(f.field_type, ice.PrimitiveType)]
+    def __init__(self, columns: Mapping[str, tuple[int, str]], names: Iterable[str]) -> None:
+        """`columns` are ids and types in Iceberg's words, by name."""
+        self._fields = [(name, *columns[name]) for name in sorted(set(names)) if name in columns]
 
-    def of(self, file: DataFile) -> dict[str, Bounds]:
-        """The bounds of a file."""
-        return {f.name: self._bounds(file, f) for f in self._fields}
+    def __bool__(self) -> bool:
+        return bool(self._fields)
 
-    def _bounds(self, file: DataFile, field: ice.NestedField) -> Bounds:
-        low, high = ((found or {}).get(field.field_id) for found in (file.lower_bounds, file.upper_bounds))
-        return Bounds(
-            None if low is None else _value(field.field_type, low),
-            None if high is None else _value(field.field_type, high),
-            (file.null_value_counts or {}).get(field.field_id),
-            (file.value_counts or {}).get(field.field_id),
+    def of(self, statistics: Mapping[str, Any]) -> dict[str, Bounds]:
+        """The bounds of a file, by what a manifest says of it."""
+        lows, highs, nulls, values = (
+            statistics.get(name) or {} for name in ("lower_bounds", "upper_bounds", "null_value_counts", "value_counts")
         )
+        return {
+            name: Bounds(_value(type_, lows.get(id_)), _value(type_, highs.get(id_)), nulls.get(id_), values.get(id_))
+            for name, id_, type_ in self._fields
+        }
 
 
-def _value(type_: ice.IcebergType, data: bytes) -> Any:
-    assert isinstance(type_, ice.PrimitiveType)
-    value = from_bytes(type_, data)
-    make = _MADE.get(type(type_))
+def _value(type_: str, data: bytes | None) -> Any:
+    if data is None:
+        return None
+    decimal = _DECIMAL.fullmatch(type_)
+    if decimal is not None:
+        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-int(decimal[1]))
+    make = _MADE.get(type_)
     try:
-        return value if make is None else make(value)
+        return None if make is None else make(data)
     except OverflowError:  # a moment beyond Python's: nothing is known
         return None
 
 
-_MADE: dict[type[ice.IcebergType], Callable[[Any], Any]] = {
-    ice.DateType: lambda days: _EPOCH.date() + dt.timedelta(days=days),
-    ice.TimestampType: lambda micros: (_EPOCH + dt.timedelta(microseconds=micros)).replace(tzinfo=None),
-    ice.TimestamptzType: lambda micros: _EPOCH + dt.timedelta(microseconds=micros),
-    ice.TimeType: lambda micros: (_EPOCH + dt.timedelta(microseconds=micros)).time(),
+def _number(data: bytes) -> int:
+    # A column may have been widened since the file was written, so the length is what the data has.
+    return int.from_bytes(data, "little", signed=True)
+
+
+def _fraction(data: bytes) -> float:
+    found: float = struct.unpack("<f" if len(data) == 4 else "<d", data)[0]
+    return found
+
+
+def _moment(data: bytes) -> dt.datetime:
+    return _EPOCH + dt.timedelta(microseconds=_number(data))
+
+
+_MADE: dict[str, Callable[[bytes], Any]] = {
+    "boolean": lambda data: data != b"\x00",
+    "int": _number,
+    "long": _number,
+    "float": _fraction,
+    "double": _fraction,
+    "string": lambda data: data.decode(errors="replace"),
+    "binary": bytes,
+    "date": lambda data: _EPOCH.date() + dt.timedelta(days=_number(data)),
+    "timestamp": lambda data: _moment(data).replace(tzinfo=None),
+    "timestamptz": _moment,
+    "time": lambda data: _moment(data).time(),
 }

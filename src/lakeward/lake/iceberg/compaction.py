@@ -22,6 +22,7 @@ from pyiceberg.types import LongType
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.iceberg.data_writer import DataFileWriter, Writing, WrittenFiles
 from lakeward.lake.iceberg.file_changes import FileChanges
+from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import live_files
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.port import LakePlace
@@ -81,6 +82,7 @@ def compact(table: Table, info: TableInfo) -> Compacted:
 def _untidy(table: Table, info: TableInfo) -> Iterator[tuple[LakePlace, list[DataFile]]]:
     """Places and their small files, in the order of the log; files with deletes on them are left alone."""
     spec, schema, left = table.spec(), table.schema(), _PASS_BYTES
+    columns = spec_columns(spec, schema)
     for values, files in live_files(table.current_snapshot(), table.io).items():
         if files.position_deletes or files.equality_deletes:
             continue
@@ -90,7 +92,10 @@ def _untidy(table: Table, info: TableInfo) -> Iterator[tuple[LakePlace, list[Dat
             continue
         left -= size
         offset_id = schema.find_field(OFFSET).field_id
-        yield place_of(spec, schema, info, values), sorted(small, key=lambda f: _first_offset(f, offset_id))
+        yield (
+            place_of(columns, info, values),
+            sorted(small, key=lambda f: _first_offset(f, offset_id)),
+        )
 
 
 def _first_offset(file: DataFile, offset_id: int) -> int:

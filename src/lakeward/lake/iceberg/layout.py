@@ -15,6 +15,7 @@ from pyiceberg.table.sorting import SortField, SortOrder
 from pyiceberg.transforms import BucketTransform, IdentityTransform, Transform
 
 from lakeward.errors import ErrorCode
+from lakeward.lake.iceberg.places import SpecColumn
 from lakeward.lake.system_columns import BUCKET, OFFSET
 from lakeward.model.table import TableInfo
 
@@ -43,6 +44,13 @@ def partition_spec(info: TableInfo, schema: IcebergSchema) -> PartitionSpec:
             for i, (column, transform, name) in enumerate(fields)
         )
     )
+
+
+def spec_columns(spec: PartitionSpec, schema: IcebergSchema) -> tuple[SpecColumn, ...]:
+    """The columns of a partition spec."""
+    names = [schema.find_column_name(field.source_id) or "" for field in spec.fields]
+    kinds = [isinstance(field.transform, IdentityTransform) for field in spec.fields]
+    return tuple(SpecColumn(*pair) for pair in zip(names, kinds, strict=True))
 
 
 def sort_order(schema: IcebergSchema) -> SortOrder:

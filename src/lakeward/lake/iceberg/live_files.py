@@ -11,8 +11,6 @@ from pyiceberg.manifest import DataFile, DataFileContent
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.typedef import Record
 
-from lakeward.lake.iceberg.manifest_cache import ManifestCache
-
 
 @dataclass(slots=True)
 class LiveFiles:
@@ -23,16 +21,14 @@ class LiveFiles:
     equality_deletes: list[DataFile] = field(default_factory=list)
 
 
-def live_files(
-    snapshot: Snapshot | None, io: FileIO, cache: ManifestCache | None = None
-) -> dict[tuple[Any, ...], LiveFiles]:
-    """The live files of a snapshot by their partition's values; readers that come again bring a cache."""
+def live_files(snapshot: Snapshot | None, io: FileIO) -> dict[tuple[Any, ...], LiveFiles]:
+    """The live files of a snapshot by their partition's values, with all that is known of them, for who commits."""
     found: dict[tuple[Any, ...], LiveFiles] = defaultdict(LiveFiles)
     if snapshot is None:
         return found
-    known = cache or ManifestCache(0)
     for manifest in snapshot.manifests(io):
-        for file in known.files(manifest, io):
+        for entry in manifest.fetch_manifest_entry(io, discard_deleted=True):
+            file = entry.data_file
             files = found[values_of(file.partition)]
             match file.content:
                 case DataFileContent.DATA:

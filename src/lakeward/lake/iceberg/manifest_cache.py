@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 
-from pyiceberg.io import FileIO
-from pyiceberg.manifest import DataFile, ManifestFile
+from lakeward.lake.iceberg.manifest_entries import ManifestEntry
 
 #: Files that all manifests together may hold; one costs about two kilobytes.
 _FILES_MAX = 50_000
@@ -17,19 +17,18 @@ class ManifestCache:
 
     def __init__(self, files_max: int = _FILES_MAX) -> None:
         self._files_max = files_max
-        self._known: OrderedDict[str, tuple[DataFile, ...]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[ManifestEntry, ...]] = OrderedDict()
         self._files = 0
         self._lock = Lock()
 
-    def files(self, manifest: ManifestFile, io: FileIO) -> tuple[DataFile, ...]:
+    def files(self, path: str, read: Callable[[], tuple[ManifestEntry, ...]]) -> tuple[ManifestEntry, ...]:
         """The files that a manifest has added or kept."""
-        path = manifest.manifest_path
         with self._lock:
             found = self._known.get(path)
             if found is not None:
                 self._known.move_to_end(path)
                 return found
-        found = tuple(entry.data_file for entry in manifest.fetch_manifest_entry(io, discard_deleted=True))
+        found = read()
         with self._lock:
             if path not in self._known and len(found) <= self._files_max:
                 self._known[path] = found

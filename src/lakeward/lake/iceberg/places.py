@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from pyiceberg.partitioning import PartitionSpec
-from pyiceberg.schema import Schema as IcebergSchema
-from pyiceberg.transforms import IdentityTransform
+from typing import Any, NamedTuple
 
 from lakeward.lake.port import LakePlace
 from lakeward.lake.system_columns import BUCKET
@@ -19,13 +15,18 @@ from lakeward.model.values import Timestamp
 _MICROS_PER_MS = 1000
 
 
-def place_of(spec: PartitionSpec, schema: IcebergSchema, info: TableInfo, values: Sequence[Any]) -> LakePlace:
+class SpecColumn(NamedTuple):
+    """One column of a partition spec."""
+
+    name: str
+    is_identity: bool
+
+
+def place_of(spec: Sequence[SpecColumn], info: TableInfo, values: Sequence[Any]) -> LakePlace:
     """The place of a partition with these values, as a manifest holds them."""
     bucket, texts = 0, {}
-    for field, value in zip(spec.fields, values, strict=True):
-        name = schema.find_column_name(field.source_id)
-        assert name is not None
-        if name != BUCKET and isinstance(field.transform, IdentityTransform):
+    for (name, is_identity), value in zip(spec, values, strict=True):
+        if name != BUCKET and is_identity:
             type_ = info.schema.column(name).type
             texts[name] = value_text(type_, _as_ours(type_, value))
         else:

@@ -1,32 +1,48 @@
-"""IcebergReader: snapshots, their files place by place, and the rows of a file without those that were deleted."""
+"""IcebergReader: snapshots, their files place by place, and the rows of a file without those that were deleted.
+
+It reads metadata itself and knows nothing of pyiceberg, which takes long to be imported and to read manifests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
-from pyiceberg.manifest import DataFile
-from pyiceberg.table import Table
-from pyiceberg.table.refs import SnapshotRefType
-from pyiceberg.table.snapshots import Snapshot
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.lake.iceberg.avro_file import AvroFile, UnknownAvroError
 from lakeward.lake.iceberg.column_bounds import ColumnBounds
-from lakeward.lake.iceberg.live_files import LiveFiles, live_files
+from lakeward.lake.iceberg.lake_files import (
+    CATALOG_FILE,
+    Inputs,
+    LocalInputs,
+    is_local,
+    metadata_location,
+    warehouse_directory,
+)
 from lakeward.lake.iceberg.manifest_cache import ManifestCache
-from lakeward.lake.iceberg.places import place_of
-from lakeward.lake.iceberg.round_snapshot import ROUND_TAG, history, is_round, newest_round
+from lakeward.lake.iceberg.manifest_entries import DATA, POSITION_DELETES, ManifestEntry, read_entries
+from lakeward.lake.iceberg.places import SpecColumn, place_of
 from lakeward.lake.iceberg.row_positions import DeletedPositions
 from lakeward.lake.iceberg.snapshot_forms import described
+from lakeward.lake.iceberg.table_document import ROUND_TAG, DocumentSnapshot, TableDocument
 from lakeward.lake.parquet_rows import parquet_rows
-from lakeward.lake.port import LakeDeletes, LakeFile, LakeSnapshot, PlacedFile
+from lakeward.lake.port import LakeDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
 from lakeward.model.table import TableInfo
 
 _FILE_PATH_ID = 2147483546
 #: One for the process: tables are opened anew for every plan.
 _MANIFESTS = ManifestCache()
+
+
+@dataclass(slots=True)
+class _Files:
+    """The live files of one partition."""
+
+    data: list[ManifestEntry] = field(default_factory=list)
+    position_deletes: list[ManifestEntry] = field(default_factory=list)
 
 
 class IcebergReader:
@@ -35,82 +51,138 @@ class IcebergReader:
     #: A row that is replaced is deleted by its position: every file stands for itself.
     merges = False
 
-    def __init__(self, table: Table, info: TableInfo) -> None:
-        self._table = table
+    def __init__(self, document: TableDocument, inputs: Inputs, info: TableInfo) -> None:
+        self._document = document
+        self._inputs = inputs
         self._info = info
-        self._metadata = table.metadata
-        self._deleted = DeletedPositions(table.io)
+        self._deleted = DeletedPositions(inputs)
 
     def snapshots(self) -> list[LakeSnapshot]:
         """Snapshots that say how far each bucket is, newest first."""
         found: list[LakeSnapshot] = []
-        above: list[Snapshot] = []
-        for snapshot in history(self._metadata, self._metadata.current_snapshot_id):
+        above: list[DocumentSnapshot] = []
+        for snapshot in self._document.history():
             above.append(snapshot)
-            if is_round(snapshot):
+            if snapshot.is_round:
                 found += _on_round(above, snapshot)
                 above = []
-        if above and not found:  # what lies between was expired by somebody
-            try:
-                tagged = newest_round(self._metadata)
-            except KeyError:
-                tagged = None
-            found += [] if tagged is None else _on_round(above, tagged)
+        tagged = self._document.snapshots.get(self._document.tags.get(ROUND_TAG, -1))
+        # What lies between was expired by somebody; expiry may remove the link to the parent as well.
+        if above and not found and above[-1].sequence_number > 1 and tagged is not None:
+            found += _on_round(above, tagged)
         return found
 
     def tags(self) -> dict[str, int]:
         """Tags of the table but for our own, which moves."""
-        refs = self._metadata.refs.items()
-        return {
-            name: ref.snapshot_id
-            for name, ref in refs
-            if ref.snapshot_ref_type is SnapshotRefType.TAG and name != ROUND_TAG
-        }
+        return {name: id_ for name, id_ in self._document.tags.items() if name != ROUND_TAG}
 
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
         """The live files of a snapshot; refuses one with equality deletes, which only compaction turns into rows."""
-        snapshot = self._metadata.snapshot_by_id(snapshot_id)
-        bounds = ColumnBounds(self._table.schema(), bounds_of)
+        bounds = ColumnBounds(self._document.columns, bounds_of)
+        specs = {
+            id_: tuple(SpecColumn(f.column, f.transform == "identity") for f in fields)
+            for id_, fields in self._document.specs.items()
+        }
         found: list[PlacedFile] = []
-        for values, files in live_files(snapshot, self._table.io, _MANIFESTS).items():
-            if files.equality_deletes:
-                raise ErrorCode.INVALID_TABLE.error(
-                    f"{self._info.path} holds equality deletes of another tiering service in the lake, which are not "
-                    "read here. Compact the table with Iceberg's rewrite_data_files, or read it without the lake."
-                )
-            found += self._placed(values, files, bounds)
+        for (spec_id, values), files in self._live(self._document.snapshots.get(snapshot_id)).items():
+            found += _placed(place_of(specs[spec_id], self._info, values), files, bounds)
         return found
 
-    def _placed(self, values: tuple[Any, ...], files: LiveFiles, bounds: ColumnBounds) -> Iterator[PlacedFile]:
-        specs, schema = self._table.specs(), self._table.schema()
-        for file in files.data:
-            place = place_of(specs[file.spec_id], schema, self._info, values)
-            deletes = tuple(
-                LakeDeletes(d.file_path, d.record_count) for d in files.position_deletes if _is_about(d, file)
-            )
-            yield PlacedFile(
-                place, LakeFile(file.file_path, file.record_count, file.file_size_in_bytes, deletes), bounds.of(file)
-            )
+    def _live(self, snapshot: DocumentSnapshot | None) -> Mapping[tuple[int, tuple[Any, ...]], _Files]:
+        """Live files by their partition: the id of its spec, and its values."""
+        found: dict[tuple[int, tuple[Any, ...]], _Files] = {}
+        if snapshot is None or snapshot.manifest_list is None:
+            return found
+        for manifest in self._manifests(snapshot.manifest_list):
+            spec_id: int = manifest["partition_spec_id"]
+            for entry in self._entries(manifest):
+                partition = spec_id, entry.partition
+                files = found.get(partition)
+                if files is None:
+                    files = found[partition] = _Files()
+                if entry.content == DATA:
+                    files.data.append(entry)
+                elif entry.content == POSITION_DELETES:
+                    files.position_deletes.append(entry)
+                else:
+                    raise ErrorCode.INVALID_TABLE.error(
+                        f"{self._info.path} holds equality deletes of another tiering service in the lake, which are "
+                        "not read here. Compact the table with Iceberg's rewrite_data_files, or read it without the "
+                        "lake."
+                    )
+        return found
+
+    def _manifests(self, path: str) -> list[dict[str, Any]]:
+        try:
+            return list(AvroFile(self._read(path)).records())
+        except UnknownAvroError as wrong:
+            raise self._unknown(path, wrong) from wrong
+
+    def _entries(self, manifest: Mapping[str, Any]) -> tuple[ManifestEntry, ...]:
+        path: str = manifest["manifest_path"]
+        try:
+            return _MANIFESTS.files(path, lambda: read_entries(self._read(path), manifest.get("sequence_number") or 0))
+        except UnknownAvroError as wrong:
+            raise self._unknown(path, wrong) from wrong
+
+    def _unknown(self, path: str, wrong: UnknownAvroError) -> LakewardError:
+        return ErrorCode.INVALID_TABLE.error(f"{self._info.path}: the manifest {path} cannot be read here: {wrong}.")
+
+    def _read(self, path: str) -> bytes:
+        with self._inputs.new_input(path).open() as stream:
+            data: bytes = stream.read()
+            return data
 
     def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The live rows of files."""
         for file in files:
             gone = self._deleted.of(file.path, [d.path for d in file.deletes])
-            with self._table.io.new_input(file.path).open() as stream:
+            with self._inputs.new_input(file.path).open() as stream:
                 yield from parquet_rows(stream, schema, gone)
 
 
-def _on_round(above: list[Snapshot], round_: Snapshot) -> list[LakeSnapshot]:
-    told = described(round_)
+def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[IcebergReader | None] | None:
+    """The reader of a table in a local warehouse whose catalog is its own file, found without pyiceberg.
+
+    None inside where the catalog does not have the table; None alone where the table has to be found in another way.
+    """
+    directory = warehouse_directory(properties)
+    if directory is None or not (directory / CATALOG_FILE).exists():
+        return None
+    location = metadata_location(directory, properties, info.path)
+    if location is None:
+        return (None,)
+    if not is_local(location):
+        return None
+    inputs = LocalInputs()
+    with inputs.new_input(location).open() as stream:
+        return (IcebergReader(TableDocument.of_json(stream.read()), inputs, info),)
+
+
+def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds) -> Iterator[PlacedFile]:
+    about = [(d, *_paths(d)) for d in files.position_deletes]
+    for entry in files.data:
+        path = entry.path.encode() if about else b""
+        # Bounds of other writers may be cut off: compare as far as they go.
+        deletes = tuple(
+            LakeDeletes(d.path, d.rows)
+            for d, low, high in about
+            if (low is None or path[: len(low)] >= low) and (high is None or path[: len(high)] <= high)
+        )
+        file = LakeFile(entry.path, entry.rows, entry.bytes, deletes)
+        yield PlacedFile(place, file, bounds.of(entry.statistics) if bounds else {})
+
+
+def _paths(deletes: ManifestEntry) -> tuple[bytes | None, bytes | None]:
+    """From which data file to which deletes can name rows."""
+    told = deletes.statistics
+    low, high = ((told.get(name) or {}).get(_FILE_PATH_ID) for name in ("lower_bounds", "upper_bounds"))
+    return low, high
+
+
+def _on_round(above: list[DocumentSnapshot], round_: DocumentSnapshot) -> list[LakeSnapshot]:
+    told = described(round_.snapshot_id, round_.timestamp_ms, round_.properties)
     return [
         replace(told, snapshot_id=s.snapshot_id, committed_ms=s.timestamp_ms, round_id=round_.snapshot_id)
         for s in above
     ]
-
-
-def _is_about(deletes: DataFile, data: DataFile) -> bool:
-    """Whether deletes can name a data file: they say from which path to which."""
-    low, high = ((bounds or {}).get(_FILE_PATH_ID) for bounds in (deletes.lower_bounds, deletes.upper_bounds))
-    path = data.file_path.encode()
-    # Bounds of other writers may be cut off: compare as far as they go.
-    return (low is None or path[: len(low)] >= low) and (high is None or path[: len(high)] <= high)

@@ -11,10 +11,8 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import SetSnapshotRefUpdate, UpdatesAndRequirements
 
 from lakeward.lake.iceberg.file_changes import FileChanges
+from lakeward.lake.iceberg.table_document import ROUND_TAG
 from lakeward.lake.round_properties import is_tiering_round
-
-#: The tag on the newest round: no engine expires a snapshot that is tagged, whoever else writes to the table.
-ROUND_TAG = "lakeward-tiering"
 
 
 class RoundSnapshot(FileChanges):

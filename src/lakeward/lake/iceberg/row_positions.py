@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyiceberg.io import FileIO
+
+from lakeward.lake.iceberg.lake_files import Inputs
 
 #: The names and ids that Iceberg's format prescribes for a file of position deletes.
 DELETE_SCHEMA = pa.schema(
@@ -21,7 +22,7 @@ DELETE_SCHEMA = pa.schema(
 _POSITION = "__pos"
 
 
-def deleted_positions(io: FileIO, delete_paths: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def deleted_positions(io: Inputs, delete_paths: Sequence[str]) -> dict[str, NDArray[np.int64]]:
     """Positions that are deleted already, by data file."""
     if not delete_paths:
         return {}
@@ -37,7 +38,7 @@ def deleted_positions(io: FileIO, delete_paths: Sequence[str]) -> dict[str, NDAr
 class DeletedPositions:
     """Deleted positions of data files; files of deletes are read once, as long as neighbours ask for the same."""
 
-    def __init__(self, io: FileIO) -> None:
+    def __init__(self, io: Inputs) -> None:
         self._io = io
         self._known: tuple[tuple[str, ...], dict[str, NDArray[np.int64]]] = ((), {})
 
@@ -52,7 +53,7 @@ class DeletedPositions:
 
 
 def positions_of(
-    io: FileIO, data_paths: Sequence[str], deleted: dict[str, NDArray[np.int64]], keys: pa.Table
+    io: Inputs, data_paths: Sequence[str], deleted: dict[str, NDArray[np.int64]], keys: pa.Table
 ) -> Iterator[tuple[str, NDArray[np.int64]]]:
     """For each data file that holds live rows of these keys: the file and the rows' positions, ascending."""
     names = keys.column_names
@@ -67,7 +68,7 @@ def positions_of(
 
 
 def rows_without(
-    io: FileIO, path: str, deleted: NDArray[np.int64] | None, keys: pa.Table, schema: pa.Schema
+    io: Inputs, path: str, deleted: NDArray[np.int64] | None, keys: pa.Table, schema: pa.Schema
 ) -> list[pa.RecordBatch]:
     """The live rows of a data file whose keys are not among these, in the given columns; missing ones are NULL."""
     rows = _read(io, path, None)
@@ -92,6 +93,6 @@ def _matching(rows: pa.Table, keys: pa.Table, names: Sequence[str]) -> NDArray[n
     return np.sort(matched[_POSITION].to_numpy())
 
 
-def _read(io: FileIO, path: str, columns: Sequence[str] | None) -> pa.Table:
+def _read(io: Inputs, path: str, columns: Sequence[str] | None) -> pa.Table:
     with io.new_input(path).open() as stream:
         return pq.read_table(stream, columns=None if columns is None else list(columns))

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyiceberg.table.snapshots import Snapshot
-
 from lakeward.lake.port import LakeSnapshot
 from lakeward.lake.round_properties import offsets_in, offsets_path_in, tiering_epoch_in
 
 
-def described(snapshot: Snapshot) -> LakeSnapshot:
-    """A snapshot that a tiering service made."""
-    assert snapshot.summary is not None
-    properties = dict(snapshot.summary.additional_properties)
+def described(snapshot_id: int, committed_ms: int, properties: Mapping[str, str]) -> LakeSnapshot:
+    """A snapshot that a tiering service made; `properties` is its summary."""
     return LakeSnapshot(
-        snapshot.snapshot_id,
-        snapshot.timestamp_ms,
+        snapshot_id,
+        committed_ms,
         offsets_in(properties),
         offsets_path_in(properties),
         tiering_epoch_in(properties),

@@ -7,18 +7,21 @@ from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
 from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.iceberg.compaction import compact
 from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.expiry import expire, orphans
+from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.places import place_of
 from lakeward.lake.iceberg.reader import IcebergReader
 from lakeward.lake.iceberg.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
 from lakeward.lake.iceberg.snapshot_forms import described
+from lakeward.lake.iceberg.table_document import TableDocument
 from lakeward.lake.iceberg.tidiness import worst_places
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
@@ -44,12 +47,13 @@ class IcebergTable:
                 f"The lake's table {name} no longer has the snapshot of its last tiering round, so it cannot be known "
                 "which rows it holds: it was expired by somebody. Drop the lake's table to have it written anew."
             ) from None
-        return None if found is None else described(found)
+        return None if found is None else _described(found)
 
     def reader(self, info: TableInfo) -> IcebergReader:
         """The table as it is now, for readers."""
         self._table.refresh()
-        return IcebergReader(self._table, info)
+        document = TableDocument.of_json(self._table.metadata.model_dump_json())
+        return IcebergReader(document, self._table.io, info)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -72,14 +76,14 @@ class IcebergTable:
         ]
 
     def _files_by_place(self, info: TableInfo) -> dict[LakePlace, LiveFiles]:
-        spec, found = self._table.spec(), {}
+        spec, found = spec_columns(self._table.spec(), self._table.schema()), {}
         for values, files in live_files(self._table.current_snapshot(), self._table.io).items():
             if files.equality_deletes:
                 raise ErrorCode.INVALID_TABLE.error(
                     f"{info.path} holds equality deletes of another tiering service in the lake, which this one does "
                     "not read. Compact the table with Iceberg's rewrite_data_files first."
                 )
-            found[place_of(spec, self._table.schema(), info, values)] = files
+            found[place_of(spec, info, values)] = files
         return found
 
     def commit(self, written: Sequence[bytes], round_: RoundProperties, after: int | None) -> LakeSnapshot:
@@ -100,7 +104,7 @@ class IcebergTable:
             raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
         snapshot = self._table.snapshot_by_id(round_snapshot.snapshot_id)
         assert snapshot is not None
-        return described(snapshot)
+        return _described(snapshot)
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -144,3 +148,8 @@ def _add(round_snapshot: RoundSnapshot, part: WrittenFiles) -> None:
         round_snapshot.add_delete_file(file)
     round_snapshot.requires(part.referenced)
     round_snapshot.remove_files(part.replaced)
+
+
+def _described(snapshot: Snapshot) -> LakeSnapshot:
+    assert snapshot.summary is not None
+    return described(snapshot.snapshot_id, snapshot.timestamp_ms, dict(snapshot.summary.additional_properties))
