@@ -207,10 +207,10 @@ def test_a_table_that_we_cannot_write_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("schema-*"))
 
 
-@pytest.mark.parametrize("warehouse", ["s3://bucket/lake", "hdfs://host/lake"])
-def test_a_warehouse_that_is_no_directory_is_refused(warehouse: str) -> None:
-    """Commits there have to be conditional puts, which are still to be written."""
-    with pytest.raises(LakewardError, match="not a local directory"):
+@pytest.mark.parametrize("warehouse", ["oss://bucket/lake", "hdfs://host/lake"])
+def test_a_warehouse_that_is_neither_a_directory_nor_in_s3_is_refused(warehouse: str) -> None:
+    """A commit needs a file that only one can create, and that is known of those two."""
+    with pytest.raises(LakewardError, match="neither a local directory nor in S3"):
         lake_format("paimon").catalog({"warehouse": warehouse})
 
 

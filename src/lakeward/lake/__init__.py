@@ -10,6 +10,12 @@ What a snapshot tells
     round_properties   what a snapshot's own properties say of the round that made it
     offsets_document   how far each bucket's log is in the lake, as Apache Fluss writes it
 
+Where files are
+    s3_path            lake_path: a Path, or a place in a bucket that is used like one
+    whole_files        files that appear whole or not at all, on a disk and in a bucket
+    blocking_store     remote storage for code that waits
+    s3_properties      how a bucket is reached, by everybody's names
+
 Rows on their way
     system_columns     __bucket, __offset, __timestamp
     conformed_rows     rows in the columns and types of a data file

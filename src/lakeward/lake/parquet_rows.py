@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lakeward.lake.s3_path import LakePath, S3Path
+
 _BATCH_ROWS = 131_072
 
 
@@ -58,3 +60,11 @@ def fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def _counted(rows: int) -> pa.RecordBatch:
     return pa.record_batch([pa.nulls(rows)], ["_"]).select([])
+
+
+def parquet_table(path: LakePath) -> pa.Table:
+    """All rows of a file, as they are."""
+    if not isinstance(path, S3Path):
+        return pq.read_table(path, partitioning=None)
+    with path.open("rb") as stream:
+        return pq.read_table(stream, partitioning=None)

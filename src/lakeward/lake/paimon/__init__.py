@@ -17,7 +17,6 @@ manifests          lists of files: read, written, merged
 manifest_layout    the Avro layout of those lists
 snapshots          snapshot-N: read, and created by exactly one writer
 expiry             old snapshots and what only they need; files that nobody knows
-disk               files that appear whole or not at all
 table              PaimonTable: snapshots read, rounds committed
 reader             PaimonReader: the files of a snapshot, the rows of a place
 commit             one snapshot on top of the newest, tried again on a lost race

@@ -10,6 +10,8 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.table import PaimonTable
+from lakeward.lake.s3_path import LakePath, is_s3, lake_path
+from lakeward.lake.s3_properties import store_settings
 from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.clock import Clock, SystemClock
@@ -21,7 +23,8 @@ class PaimonCatalog:
     """Lake tables by name, in a warehouse on a file system; Paimon needs no other catalog."""
 
     def __init__(self, properties: Mapping[str, str], clock: Clock | None = None) -> None:
-        self._warehouse = _warehouse(properties)
+        self._storage = store_settings(properties)
+        self._warehouse = _warehouse(properties, self._storage)
         self._clock = clock or SystemClock()
 
     def ensure(self, info: TableInfo) -> PaimonTable:
@@ -30,14 +33,15 @@ class PaimonCatalog:
         directory = self._directory(info.path)
         schema = self._followed(directory, info)
         check_types(schema, info)
-        return PaimonTable(directory, self._clock, TableShape.of(directory, schema, info))
+        shape = TableShape.of(directory, schema, info, self._storage)
+        return PaimonTable(directory, self._clock, self._storage, shape)
 
     def load(self, path: TablePath) -> PaimonTable | None:
         """The lake's table, if there is one."""
         directory = self._directory(path)
-        return None if newest_schema(directory) is None else PaimonTable(directory, self._clock)
+        return None if newest_schema(directory) is None else PaimonTable(directory, self._clock, self._storage)
 
-    def _followed(self, directory: Path, info: TableInfo) -> PaimonSchema:
+    def _followed(self, directory: LakePath, info: TableInfo) -> PaimonSchema:
         """The newest schema with all our columns; who makes the same change at the same time makes it for us."""
         while True:
             known = newest_schema(directory)
@@ -53,7 +57,7 @@ class PaimonCatalog:
             if create_schema(directory, wanted):
                 return wanted
 
-    def _directory(self, path: TablePath) -> Path:
+    def _directory(self, path: TablePath) -> LakePath:
         return self._warehouse / f"{path.database}.db" / path.table
 
 
@@ -65,19 +69,21 @@ def _check_names(info: TableInfo) -> None:
         )
 
 
-def _warehouse(properties: Mapping[str, str]) -> Path:
+def _warehouse(properties: Mapping[str, str], storage: Mapping[str, str]) -> LakePath:
     warehouse = properties.get("warehouse")
     if warehouse is None:
         raise ErrorCode.INVALID_CONFIG.error(
-            "No Paimon warehouse is named: set 'datalake.paimon.warehouse' to a directory."
+            "No Paimon warehouse is named: set 'datalake.paimon.warehouse' to a directory or to s3://bucket/folder."
         )
     if properties.get(*_METASTORE) != _METASTORE[1]:
         raise ErrorCode.INVALID_CONFIG.error(
             f"'datalake.paimon.metastore' is {properties['metastore']}; tiering writes only to a {_METASTORE[1]}."
         )
-    parsed = urlparse(warehouse)
-    if parsed.scheme not in {"", "file"}:
+    scheme = urlparse(warehouse).scheme
+    if scheme not in {"", "file"} and not is_s3(warehouse):
         raise ErrorCode.INVALID_CONFIG.error(
-            f"The Paimon warehouse {warehouse} is not a local directory, and others are not written yet."
+            f"The Paimon warehouse {warehouse} is neither a local directory nor in S3 (s3://, s3a://); others are not "
+            "written."
         )
-    return Path(parsed.path or warehouse).absolute()
+    found = lake_path(warehouse, storage)
+    return found.absolute() if isinstance(found, Path) else found

@@ -8,19 +8,19 @@ part of the last level, everything into that. A few places per round: a round th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.key_order import last_of_each, sorted_by
 from lakeward.lake.paimon.manifests import FileEntry
 from lakeward.lake.paimon.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.writing import Merging
+from lakeward.lake.parquet_rows import parquet_table
 from lakeward.lake.port import LakePlace
+from lakeward.lake.s3_path import LakePath
 
 _RUNS_MAX = ("num-sorted-run.compaction-trigger", "5")
 #: Everything is merged when what lies above the last level is more than one part in so many of it.
@@ -41,12 +41,12 @@ def mergings(shape: TableShape, files: Mapping[LakePlace, Sequence[FileEntry]]) 
     return {place: _merging(shape, files[place], runs_max) for place in chosen}
 
 
-def merged_rows(shape: TableShape, directory: Path, names: Sequence[str], *, is_bottom: bool) -> pa.Table:
+def merged_rows(shape: TableShape, directory: LakePath, names: Sequence[str], *, is_bottom: bool) -> pa.Table:
     """The newest row of each key in these files, sorted by key; at the bottom deleted ones need not be kept."""
     schema = shape.file_schema()
     batches: list[pa.RecordBatch] = []
     for name in names:
-        batches += [conformed(b, schema) for b in pq.read_table(directory / name, partitioning=None).to_batches()]
+        batches += [conformed(b, schema) for b in parquet_table(directory / name).to_batches()]
     keys = [KEY_PREFIX + name for name in shape.keys]
     rows = last_of_each(sorted_by(pa.Table.from_batches(batches, schema), keys, SEQUENCE), keys)
     if not is_bottom:

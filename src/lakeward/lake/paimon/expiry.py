@@ -16,6 +16,7 @@ from lakeward.lake.paimon.manifests import ADDED, DIRECTORY, FileEntry, Manifest
 from lakeward.lake.paimon.place_directory import place_directory
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.s3_path import LakePath, modified_ms
 from lakeward.options.kinds import DURATION
 
 _MIN_KEPT = ("snapshot.num-retained.min", "10")
@@ -38,7 +39,7 @@ class Expired:
 
 def expire(shape: TableShape, now_ms: int, keep: Iterable[int] = ()) -> Expired:
     """Expire snapshots as the table's `snapshot.*-retained` options say; `keep` are snapshots that readers use."""
-    table = Path(shape.directory)
+    table = shape.path
     snapshots = Snapshots(table)
     going = _too_old(table, shape, snapshots, now_ms, set(keep))
     if not going:
@@ -54,21 +55,22 @@ def expire(shape: TableShape, now_ms: int, keep: Iterable[int] = ()) -> Expired:
     return Expired(len(going), len(candidates - needed))
 
 
-def orphans(table: Path, older_than_ms: int) -> list[Path]:
+def orphans(table: LakePath, older_than_ms: int) -> list[LakePath]:
     """Files of ours in the table's folder, last changed before that time, that no snapshot knows."""
     snapshots, files = Snapshots(table), _Files(table, None)
     all_known = [s for s in map(snapshots.read, snapshots.numbers()) if s is not None]
     known = {path.name for snapshot in (*all_known, *snapshots.all_tagged()) for path in files.of(snapshot)}
+    there: list[LakePath] = [*table.rglob("*")]
     return [
         path
-        for path in sorted(table.rglob("*"))
-        if _OUR_NAMES.search(path.as_posix())
-        and path.name not in known
-        and path.stat().st_mtime_ns // 1_000_000 < older_than_ms
+        for path in sorted(there, key=str)
+        if _OUR_NAMES.search(path.as_posix()) and path.name not in known and modified_ms(path) < older_than_ms
     ]
 
 
-def _too_old(table: Path, shape: TableShape, snapshots: Snapshots, now_ms: int, keep: set[int]) -> list[PaimonSnapshot]:
+def _too_old(
+    table: LakePath, shape: TableShape, snapshots: Snapshots, now_ms: int, keep: set[int]
+) -> list[PaimonSnapshot]:
     """The oldest snapshots, without a gap, up to the first that somebody needs."""
     if (table / "branch").exists() or any(option in shape.options for option in _LONGER):
         return []
@@ -90,14 +92,14 @@ class _Files:
     Manifests are read once, however many snapshots share them.
     """
 
-    def __init__(self, table: Path, shape: TableShape | None) -> None:
+    def __init__(self, table: LakePath, shape: TableShape | None) -> None:
         self._shape = shape
         self._partition_types = [] if shape is None else shape.types_of(shape.partition_keys)
         self._directory = table / DIRECTORY
         self._manifests = Manifests(table, self._partition_types, 0)
         self._known: dict[str, list[FileEntry]] = {}
 
-    def of(self, snapshot: PaimonSnapshot) -> Iterator[Path]:
+    def of(self, snapshot: PaimonSnapshot) -> Iterator[LakePath]:
         """Lists, manifests, data files and changelog files."""
         lists = [snapshot.base_list[0], snapshot.delta_list[0]]
         lines = [line for name in lists for line in self._manifests.read_list(name)]
@@ -105,7 +107,7 @@ class _Files:
             lists.append(snapshot.changelog_list[0])
             lines += self._manifests.read_list(snapshot.changelog_list[0])
         yield from (self._directory / name for name in lists)
-        live: dict[Path, int] = {}
+        live: dict[LakePath, int] = {}
         for line in lines:
             yield self._directory / line["_FILE_NAME"]
             for entry in self._entries(line):
@@ -120,7 +122,7 @@ class _Files:
             self._known[name] = list(self._manifests.entries([line]))
         return self._known[name]
 
-    def _path(self, entry: FileEntry, name: str) -> Path:
+    def _path(self, entry: FileEntry, name: str) -> LakePath:
         if self._shape is None:
             return Path(name)
         values = of_binary(self._partition_types, entry.partition)

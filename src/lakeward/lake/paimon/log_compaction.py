@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lakeward.lake.conformed_rows import conformed
 from lakeward.lake.paimon.binary_row import of_binary
@@ -14,6 +12,8 @@ from lakeward.lake.paimon.manifests import FileEntry
 from lakeward.lake.paimon.parquet_files import FilePlace, ParquetFiles
 from lakeward.lake.paimon.place_directory import place_directory
 from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.parquet_rows import parquet_table
+from lakeward.lake.s3_path import LakePath
 
 #: So many small files may gather before they become one.
 SMALL_FILES_MAX = 8
@@ -58,8 +58,8 @@ def rewritten(shape: TableShape, files: Sequence[FileEntry]) -> ParquetFiles:
     return made
 
 
-def _rows(path: Path, schema: pa.Schema) -> list[pa.RecordBatch]:
-    return [conformed(batch, schema) for batch in pq.read_table(path, partitioning=None).to_batches()]
+def _rows(path: LakePath, schema: pa.Schema) -> list[pa.RecordBatch]:
+    return [conformed(batch, schema) for batch in parquet_table(path).to_batches()]
 
 
 def _small_runs(files: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:

@@ -6,13 +6,13 @@ import io
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import fastavro
 
 from lakeward.lake.paimon.binary_row import of_binary, to_binary
 from lakeward.lake.paimon.manifest_layout import MANIFEST, MANIFEST_LIST, VERSION
+from lakeward.lake.s3_path import LakePath
 from lakeward.model.data_types import DataType
 
 ADDED, DELETED = 0, 1
@@ -70,7 +70,7 @@ class FileEntry:
 class Manifests:
     """The manifest directory of a table."""
 
-    def __init__(self, table: Path, partition_types: Sequence[DataType], schema_id: int) -> None:
+    def __init__(self, table: LakePath, partition_types: Sequence[DataType], schema_id: int) -> None:
         self._directory = table / DIRECTORY
         self._partition_types = partition_types
         self._schema_id = schema_id
@@ -169,13 +169,13 @@ class Manifests:
         }
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read(path: LakePath) -> list[dict[str, Any]]:
     with path.open("rb") as stream:
         found: list[dict[str, Any]] = list(fastavro.reader(stream))  # type: ignore[arg-type]
         return found
 
 
-def _write(path: Path, layout: dict[str, Any], records: Sequence[dict[str, Any]]) -> int:
+def _write(path: LakePath, layout: dict[str, Any], records: Sequence[dict[str, Any]]) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     fastavro.writer(buffer, layout, records, codec=_CODEC)

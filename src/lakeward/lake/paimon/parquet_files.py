@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from lakeward.lake import whole_files
 from lakeward.lake.paimon.binary_row import EMPTY, of_arrow, to_binary
 from lakeward.lake.paimon.manifests import ADDED, FileEntry
 from lakeward.lake.paimon.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.value_bounds import value_bounds
+from lakeward.lake.s3_path import LakePath
 from lakeward.lake.system_columns import OFFSET
 from lakeward.runtime.clock import SystemClock
 
@@ -30,7 +30,7 @@ _NO_BOUNDS = {"_MIN_VALUES": EMPTY, "_MAX_VALUES": EMPTY, "_NULL_COUNTS": []}
 class FilePlace:
     """A bucket of a partition: where its files lie, and what their entries say of it."""
 
-    directory: Path
+    directory: LakePath
     partition: bytes
     bucket: int
 
@@ -49,7 +49,7 @@ class ParquetFiles:
         self._schema = shape.file_schema()
         self._options = shape.parquet_options()
         self._open: _OpenFile | None = None
-        self._paths: list[Path] = []
+        self._paths: list[LakePath] = []
         self.entries: list[FileEntry] = []
 
     def write(self, rows: pa.Table) -> None:
@@ -65,7 +65,7 @@ class ParquetFiles:
     def copy(self, entry: FileEntry, prefix: str) -> FileEntry:
         """A second file with the same rows under another name."""
         path = self._new_path(f"{prefix}-{uuid.uuid4()}")
-        shutil.copyfile(self._place.directory / entry.name, path)
+        whole_files.copy(self._place.directory / entry.name, path)
         return FileEntry(
             entry.kind, entry.partition, entry.bucket, entry.total_buckets, entry.file | {"_FILE_NAME": path.name}
         )
@@ -81,12 +81,12 @@ class ParquetFiles:
     def abort(self) -> None:
         """Remove what was written."""
         if self._open is not None:
-            self._open.close()
+            self._open.abandon()
             self._open = None
         for path in self._paths:
             path.unlink(missing_ok=True)
 
-    def _new_path(self, prefix: str | None = None) -> Path:
+    def _new_path(self, prefix: str | None = None) -> LakePath:
         self._place.directory.mkdir(parents=True, exist_ok=True)
         path = self._place.directory / f"{prefix or self._prefix}-{len(self._paths)}.parquet"
         self._paths.append(path)
@@ -121,20 +121,20 @@ class ParquetFiles:
 class _OpenFile:
     """One Parquet file that is being written, and what its entry will say of its rows."""
 
-    def __init__(self, path: Path, schema: pa.Schema, options: dict[str, object], keyed: bool) -> None:
+    def __init__(self, path: LakePath, schema: pa.Schema, options: dict[str, object], keyed: bool) -> None:
         self.path = path
         self._keyed = keyed
         self._keys: list[pa.Table] = []
         self._key_names = [n for n in schema.names if n.startswith(KEY_PREFIX)] if keyed else []
         self.first = self.last = self.deletes = 0
         self._rows = 0
-        self._stream = pa.OSFile(str(path), "wb")
-        self._writer = pq.ParquetWriter(self._stream, schema, **options)
+        self._output = whole_files.Output(path)
+        self._writer = pq.ParquetWriter(self._output.stream, schema, **options)
 
     @property
     def bytes(self) -> int:
         """Bytes written so far."""
-        return int(self._stream.tell())
+        return int(self._output.stream.tell())
 
     def write(self, rows: pa.Table) -> None:
         """One row group."""
@@ -151,8 +151,13 @@ class _OpenFile:
         """The file's footer and its size."""
         self._writer.close()
         size = self.bytes
-        self._stream.close()
+        self._output.close()
         return self._writer.writer.metadata, size
+
+    def abandon(self) -> None:
+        """Give up; the file is removed by who owns it."""
+        self._writer.close()
+        self._output.abandon()
 
     def key_bounds(self, shape: TableShape) -> dict[str, Any]:
         """The first and the last key of the file, and the bounds of each key column."""

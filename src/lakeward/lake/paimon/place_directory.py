@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from pathlib import Path
+from functools import reduce
 from typing import Any
 
 from lakeward.lake.paimon.binary_row import of_binary
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.port import LakePlace
+from lakeward.lake.s3_path import LakePath
 from lakeward.model import java_text
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.partition import value_text
@@ -24,14 +26,14 @@ def file_bucket(shape: TableShape, place: LakePlace) -> int:
     return place.bucket if shape.total_buckets > 0 else 0
 
 
-def place_directory(shape: TableShape, partition: Sequence[Any], bucket: int) -> Path:
+def place_directory(shape: TableShape, partition: Sequence[Any], bucket: int) -> LakePath:
     """The directory of a bucket of the partition with these values."""
     types = shape.types_of(shape.partition_keys)
     parts = [
         f"{_escaped(key)}={_escaped(_text(type_, value))}"
         for key, type_, value in zip(shape.partition_keys, types, partition, strict=True)
     ]
-    return Path(shape.directory, *parts, f"bucket-{bucket}")
+    return reduce(operator.truediv, [*parts, f"bucket-{bucket}"], shape.path)
 
 
 def place_of(shape: TableShape, partition: bytes, bucket: int) -> LakePlace:

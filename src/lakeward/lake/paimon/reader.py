@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -19,6 +18,7 @@ from lakeward.lake.paimon.snapshot_forms import described, is_round
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.lake.parquet_rows import fitted, parquet_rows
 from lakeward.lake.port import LakeFile, LakeSnapshot, PlacedFile
+from lakeward.lake.s3_path import LakePath, lake_path
 
 
 class PaimonReader:
@@ -52,7 +52,7 @@ class PaimonReader:
             raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(f"Snapshot {snapshot_id} has expired.")
         shape = self._shape
         types = shape.types_of(shape.partition_keys)
-        manifests = Manifests(Path(shape.directory), types, shape.schema_id)
+        manifests = Manifests(shape.path, types, shape.schema_id)
         found = []
         for entry in live_files(manifests, snapshot).values():
             directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
@@ -64,9 +64,12 @@ class PaimonReader:
         """The rows of files of one place; those of a primary key table are merged in memory, a bucket at a time."""
         if not self.merges:
             for file in files:
-                with Path(file.path).open("rb") as stream:
+                with self._path(file).open("rb") as stream:
                     yield from parquet_rows(stream, schema)
             return
-        directory = Path(files[0].path).parent
-        rows = merged_rows(self._shape, directory, [Path(file.path).name for file in files], is_bottom=True)
+        directory = self._path(files[0]).parent
+        rows = merged_rows(self._shape, directory, [self._path(file).name for file in files], is_bottom=True)
         yield from (fitted(batch, schema) for batch in rows.to_batches() if batch.num_rows)
+
+    def _path(self, file: LakeFile) -> LakePath:
+        return lake_path(file.path, self._shape.storage)

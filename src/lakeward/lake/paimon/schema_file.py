@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from lakeward.errors import ErrorCode
-from lakeward.lake.paimon import disk
+from lakeward.lake import whole_files
 from lakeward.lake.paimon.types import SYSTEM_TYPES, paimon_type
+from lakeward.lake.s3_path import LakePath
 from lakeward.lake.system_columns import BUCKET
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column
@@ -111,7 +111,7 @@ def schema_of(info: TableInfo, now_ms: int) -> PaimonSchema:
     )
 
 
-def newest_schema(table: Path) -> PaimonSchema | None:
+def newest_schema(table: LakePath) -> PaimonSchema | None:
     """The newest schema of the table in this directory, if there is a table."""
     numbers = [int(p.name.removeprefix(_PREFIX)) for p in (table / _DIRECTORY).glob(f"{_PREFIX}*")]
     if not numbers:
@@ -119,9 +119,9 @@ def newest_schema(table: Path) -> PaimonSchema | None:
     return PaimonSchema.of_json((table / _DIRECTORY / f"{_PREFIX}{max(numbers)}").read_text())
 
 
-def create_schema(table: Path, schema: PaimonSchema) -> bool:
+def create_schema(table: LakePath, schema: PaimonSchema) -> bool:
     """Write a new version; False if somebody else wrote that version first."""
-    return disk.create(table / _DIRECTORY / f"{_PREFIX}{schema.id}", schema.to_json().encode())
+    return whole_files.create(table / _DIRECTORY / f"{_PREFIX}{schema.id}", schema.to_json().encode())
 
 
 def check_types(schema: PaimonSchema, info: TableInfo) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -12,6 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.schema_file import PaimonSchema
 from lakeward.lake.paimon.types import SYSTEM_TYPES, file_field, needs_int96
 from lakeward.lake.parquet_dictionaries import dictionary_columns
+from lakeward.lake.s3_path import LakePath, lake_path
 from lakeward.model.data_types import BIGINT, TINYINT, DataType
 from lakeward.model.table import TableInfo
 from lakeward.options.kinds import SIZE
@@ -43,9 +43,13 @@ class TableShape:
     #: The primary key within a partition; empty for a log table.
     keys: tuple[str, ...]
     options: dict[str, str] = field(hash=False)
+    #: How its bucket is reached, where it is in one.
+    storage: dict[str, str] = field(hash=False, default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, directory: Path, schema: PaimonSchema, info: TableInfo) -> TableShape:
+    def of(
+        cls, directory: LakePath, schema: PaimonSchema, info: TableInfo, storage: Mapping[str, str] | None = None
+    ) -> TableShape:
         """The shape of the lake's table for one of ours; refuses what we do not write."""
         _check_options(schema.options, info)
         types = dict(SYSTEM_TYPES) | {c.name: c.type for c in info.schema.columns}
@@ -62,7 +66,13 @@ class TableShape:
             schema.partition_keys,
             keys,
             schema.options,
+            dict(storage or {}),
         )
+
+    @property
+    def path(self) -> LakePath:
+        """The table's directory."""
+        return lake_path(self.directory, self.storage)
 
     @property
     def total_buckets(self) -> int:

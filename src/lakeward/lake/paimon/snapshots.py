@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from lakeward.lake.paimon import disk
+from lakeward.lake import whole_files
+from lakeward.lake.s3_path import LakePath
 
 _DIRECTORY, _PREFIX, _NEWEST, _OLDEST = "snapshot", "snapshot-", "LATEST", "EARLIEST"
 _TAGS = "tag"
@@ -91,14 +91,14 @@ class PaimonSnapshot:
 class Snapshots:
     """The snapshot directory of a table."""
 
-    def __init__(self, table: Path) -> None:
+    def __init__(self, table: LakePath) -> None:
         self._directory = table / _DIRECTORY
         self._tags = table / _TAGS
 
     def newest(self) -> PaimonSnapshot | None:
         """The newest snapshot; the hint may be behind, and is only where the search begins."""
         number = self._hinted() or max(self.numbers(), default=0)
-        while self._path(number + 1).exists():
+        while self._path(number + 1).is_file():
             number += 1
         return self.read(number) if number else None
 
@@ -117,15 +117,15 @@ class Snapshots:
 
     def create(self, snapshot: PaimonSnapshot) -> bool:
         """Make a snapshot visible; False if its number was taken by somebody else."""
-        if not disk.create(self._path(snapshot.id), snapshot.to_json().encode()):
+        if not whole_files.create(self._path(snapshot.id), snapshot.to_json().encode()):
             return False
-        disk.replace(self._directory / _NEWEST, str(snapshot.id).encode())
+        whole_files.replace(self._directory / _NEWEST, str(snapshot.id).encode())
         return True
 
     def tag(self, name: str, snapshot: PaimonSnapshot) -> None:
         """Keep a snapshot from being forgotten by whoever expires old ones."""
         self._tags.mkdir(exist_ok=True)
-        disk.replace(self._tags / f"tag-{name}", snapshot.to_json().encode())
+        whole_files.replace(self._tags / f"tag-{name}", snapshot.to_json().encode())
 
     def tagged(self, name: str) -> PaimonSnapshot | None:
         """The snapshot with that tag."""
@@ -140,7 +140,7 @@ class Snapshots:
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Remove the oldest snapshots; their files are removed by who knows that nobody needs them."""
-        disk.replace(self._directory / _OLDEST, str(max(numbers) + 1).encode())
+        whole_files.replace(self._directory / _OLDEST, str(max(numbers) + 1).encode())
         for number in sorted(numbers):
             self._path(number).unlink(missing_ok=True)
 
@@ -153,7 +153,7 @@ class Snapshots:
             number = int((self._directory / _NEWEST).read_text())
         except (FileNotFoundError, ValueError):
             return None
-        return number if self._path(number).exists() else None
+        return number if self._path(number).is_file() else None
 
-    def _path(self, number: int) -> Path:
+    def _path(self, number: int) -> LakePath:
         return self._directory / f"{_PREFIX}{number}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
@@ -23,6 +22,7 @@ from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
+from lakeward.lake.s3_path import LakePath, lake_path
 from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import Clock
 
@@ -35,8 +35,11 @@ _HOUSEKEEPER = "lakeward-housekeeper"
 class PaimonTable:
     """One table; without a shape it can be read but not written."""
 
-    def __init__(self, directory: Path, clock: Clock, shape: TableShape | None = None) -> None:
+    def __init__(
+        self, directory: LakePath, clock: Clock, storage: Mapping[str, str], shape: TableShape | None = None
+    ) -> None:
         self._directory = directory
+        self._storage = storage
         self._snapshots = Snapshots(directory)
         self._clock = clock
         self._shape = shape
@@ -54,7 +57,7 @@ class PaimonTable:
         """The table as it is now, for readers."""
         schema = newest_schema(self._directory)
         assert schema is not None, "a table that was loaded has a schema"
-        return PaimonReader(self._snapshots, TableShape.of(self._directory, schema, info))
+        return PaimonReader(self._snapshots, TableShape.of(self._directory, schema, info, self._storage))
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:
         """The table as the tasks of these places must know it."""
@@ -131,7 +134,7 @@ class PaimonTable:
     def remove(self, paths: Iterable[str]) -> None:
         """Delete orphans."""
         for path in paths:
-            Path(path).unlink(missing_ok=True)
+            lake_path(path, self._storage).unlink(missing_ok=True)
 
     def _described(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
         counts_rows = self._shape is not None and not self._shape.keys  # by key, rows that were replaced count too

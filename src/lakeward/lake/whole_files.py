@@ -1,0 +1,87 @@
+"""Files that appear whole or not at all.
+
+On a local disk a file is written under another name and linked to its own, which fails if that is taken. In a bucket it
+is one conditional put (If-None-Match: *); a plain put or rename there would lose commits. Large files are written
+beside and sent when they are done.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+
+import pyarrow as pa
+
+from lakeward.lake.s3_path import LakePath, S3Path
+
+
+def create(path: LakePath, data: bytes) -> bool:
+    """Make a file with this content; False if there is one already, which is left as it is."""
+    if isinstance(path, S3Path):
+        return path.store.create(path.key, data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = _aside(path)
+    aside.write_bytes(data)
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return False
+    finally:
+        aside.unlink()
+    return True
+
+
+def replace(path: LakePath, data: bytes) -> None:
+    """Make a file with this content, or exchange the content of the one that is there."""
+    if isinstance(path, S3Path):
+        path.write_bytes(data)
+        return
+    aside = _aside(path)
+    aside.write_bytes(data)
+    aside.replace(path)
+
+
+def copy(source: LakePath, target: LakePath) -> None:
+    """A second file with the same content."""
+    if isinstance(target, S3Path):
+        with tempfile.TemporaryDirectory(prefix="lakeward-lake-") as folder:
+            beside = Path(folder, "copy")
+            with source.open("rb") as read, beside.open("wb") as written:
+                shutil.copyfileobj(read, written)
+            target.store.put_file(target.key, beside)
+        return
+    assert isinstance(source, Path), "files are copied within a table"
+    shutil.copyfile(source, target)
+
+
+class Output:
+    """A file that is being written; a local one where it belongs, since nobody knows of it before it is committed."""
+
+    def __init__(self, path: LakePath) -> None:
+        self._path = path
+        self._folder = tempfile.TemporaryDirectory(prefix="lakeward-lake-") if isinstance(path, S3Path) else None
+        self._local = path if isinstance(path, Path) else Path(self._folder.name if self._folder else "", "file")
+        self.stream = pa.OSFile(str(self._local), "wb")
+
+    def close(self) -> None:
+        """The file is where it belongs."""
+        self.stream.close()
+        if self._folder is not None:
+            assert isinstance(self._path, S3Path)
+            try:
+                self._path.store.put_file(self._path.key, self._local)
+            finally:
+                self._folder.cleanup()
+
+    def abandon(self) -> None:
+        """Give it up; who owns a local one removes it."""
+        self.stream.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
