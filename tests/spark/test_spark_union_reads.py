@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from plain_source import HAS_STREAMS, NAME, plain_session
 from server_process import ServerProcess
 from test_batch_read import explained
+from test_stream_read import run
 from tiering_runs import TIERED, Warehouse
 
 import lakeward as lw
@@ -85,3 +87,34 @@ def test_spark_shows_splits_by_tier(spark: SparkSession, lake: Warehouse, databa
     tiers = {tier for tier in ("LakeOnly", "LogOnly", "Hybrid") if told.apply(f"lakeward{tier}Splits").value()}
     assert tiers == ({"Hybrid"} if keyed else {"LakeOnly", "LogOnly"})
     assert told.apply("lakewardRows").value() == (100 if keyed else 150)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("door", ["jar", "python"])
+def test_a_stream_begins_with_the_lake(
+    spark: SparkSession, lake: Warehouse, database: str, tmp_path: Path, keyed: bool, door: str
+) -> None:
+    """Micro-batches of a bounded size, then the log; a query that is started again goes on where it was."""
+    table = made(lake, database, keyed=keyed)
+    put = table.upsert if keyed else table.append
+    put([{"id": i, "name": f"n{i}"} for i in range(100)])
+    lake.round(table)
+    put([{"id": i, "name": "new"} for i in range(100, 130)])
+    if door == "jar":
+        stream = spark.readStream.option("maxRowsPerTrigger", 40).table(
+            f"{catalog_of(spark, lake, database)}.{table.path}"
+        )
+    else:
+        if not HAS_STREAMS:
+            pytest.skip("this Spark streams only with the jar")
+        given = {"bootstrap.servers": lake.bootstrap, "lake.warehouse": str(lake.directory), "maxRowsPerTrigger": "40"}
+        stream = plain_session().readStream.format(NAME).options(**given).load(str(table.path))
+    query, rows = run(stream, tmp_path / "c")
+    sizes = [p.numInputRows for p in query.recentProgress if p.numInputRows]
+    assert sum(sizes) == 130
+    assert keyed or sizes == [40, 40, 40, 10]
+    lake.round(table)
+    put([{"id": i, "name": "newer"} for i in range(130, 150)])
+    _, more = run(stream, tmp_path / "c")
+    assert sorted(row.id for row in (*rows, *more)) == list(range(150))
+    assert sorted(row.id for row in more) == list(range(130, 150))
