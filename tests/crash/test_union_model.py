@@ -56,7 +56,8 @@ class World:
     history: History
     answers: Counter[str] = field(default_factory=Counter)
     snapshots: list[int] = field(default_factory=list)
-    stream: FollowedStream | None = None
+    #: Of each who asks, by connection.
+    streams: dict[int, FollowedStream] = field(default_factory=dict)
 
     def request(self, **asked: Any) -> ReadRequest:
         """A read that knows where the lake is."""
@@ -237,14 +238,14 @@ class FollowedStream:
 def follow(world: World, conn: lakeward.Connection, chance: random.Random, pause: Callable[[], object]) -> None:
     """Go on with a stream, or begin a new one."""
     try:
-        if world.stream is None or chance.random() < 0.1:
-            world.stream = FollowedStream(world, conn)
-        world.stream.go_on(conn, chance, pause)
+        if id(conn) not in world.streams or chance.random() < 0.1:
+            world.streams[id(conn)] = FollowedStream(world, conn)
+        world.streams[id(conn)].go_on(conn, chance, pause)
     except DataLossError:
         if not world.history.keyed:  # the lake has all rows of a log, but not all changes of a key
             raise
         world.answers["retention passed a stream"] += 1
-        world.stream = None
+        world.streams.pop(id(conn), None)
 
 
 QUESTIONS = [ask_all, ask_all, ask_pruned, ask_sql, ask_snapshot, ask_time]
