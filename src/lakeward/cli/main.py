@@ -9,7 +9,7 @@ from lakeward.cli.session import root_options
 
 _HOME = "lakeward.cli."
 _SECTIONS = {
-    "Run": {"serve": _HOME + "serve", "demo": _HOME + "demo", "bench": _HOME + "bench"},
+    "Run": {"serve": _HOME + "serve", "restore": _HOME + "restore", "demo": _HOME + "demo", "bench": _HOME + "bench"},
     "Define": {
         "databases": _HOME + "databases",
         "tables": _HOME + "tables",

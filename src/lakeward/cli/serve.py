@@ -37,14 +37,15 @@ def serve(config: Path | None, data_dir: Path | None, port: int | None, pairs: t
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
         stream=sys.stderr,
     )
-    options = _options(config, data_dir, port, pairs)
+    options = options_of(config, data_dir, port, pairs)
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
 
 
-def _options(config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...]) -> ServerOptions:
+def options_of(config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...]) -> ServerOptions:
+    """What a command line says of a server; it wins over the file."""
     from lakeward.errors import ErrorCode
     from lakeward.options.server_options import ServerOptions
 

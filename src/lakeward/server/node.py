@@ -158,10 +158,10 @@ class Node:
             connection.abort()
         await self._busy.stop()
         self._disk.shutdown(wait=True)
-        self._tablets.close()
-        self._files.close()
         if self._remote_state is not None:
             await self._remote_state.stop()
+        self._tablets.close()
+        self._files.close()
         if self.remote is not None:
             await self.remote.close()
         self._store.close()

@@ -18,6 +18,8 @@ from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
 
 METADATA_FILE = "metadata.db"
+#: There while `lakeward restore` fills the directory.
+RESTORING_FILE = "restoring.json"
 _LOCK_FILE = "lakeward.lock"
 #: A dropped table's directory is renamed first, so that a crash in the middle of deleting leaves no half table.
 _DROPPED_SUFFIX = ".dropped"
@@ -26,9 +28,14 @@ _DROPPED_SUFFIX = ".dropped"
 class DataDirectory:
     """A data directory that this process has to itself."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, is_restored: bool = False) -> None:
+        """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished."""
         self.root = root.resolve()
         self.root.mkdir(parents=True, exist_ok=True)
+        if not is_restored and (self.root / RESTORING_FILE).exists():
+            raise ErrorCode.STORAGE.error(
+                f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."
+            )
         self._lock = os.open(self.root / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

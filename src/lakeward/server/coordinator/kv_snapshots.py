@@ -99,6 +99,15 @@ class KvSnapshots:
             self._of_bucket[bucket] = state
         return [one for one in found if one.snapshot_id not in retained]
 
+    def discard(self, bucket: TableBucket, snapshot_ids: set[int]) -> None:
+        """Forget snapshots that turned out to be of no use."""
+        before = self._of_bucket.get(bucket, _NONE)
+        kept = _OfBucket(before.next_id, tuple(one for one in before.snapshots if one.snapshot_id not in snapshot_ids))
+        if kept != before:
+            with self._store.change() as change:
+                change.put_document(Document(AREA, _key_of(bucket), _to_text(kept)))
+            self._of_bucket[bucket] = kept
+
     def forget(self, is_gone: Callable[[TableBucket], bool]) -> None:
         """Buckets were dropped with their tables."""
         gone = [bucket for bucket in self._of_bucket if is_gone(bucket)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lakeward.server.metadata_store.port import Document, MetadataStore
 
-_AREA = "row-numbers"
+AREA = "row-numbers"
 
 
 class RowNumbers:
@@ -15,7 +15,7 @@ class RowNumbers:
 
     def reserve(self, table_id: int, count: int) -> int:
         """Advance a table's counter; returns what it was before."""
-        before = int(self._store.document(_AREA, str(table_id)) or 0)
+        before = int(self._store.document(AREA, str(table_id)) or 0)
         with self._store.change() as change:
-            change.put_document(Document(_AREA, str(table_id), str(before + count)))
+            change.put_document(Document(AREA, str(table_id), str(before + count)))
         return before

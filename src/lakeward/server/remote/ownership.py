@@ -12,9 +12,11 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
 from lakeward.remote.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
@@ -74,10 +76,19 @@ class Ownership:
             self.owner = await take_over(self._store, self._server_id, self._clock)
             self._seen_s = self._clock.monotonic()
 
-    async def look(self) -> None:
-        """See whether the directory is still ours, and say that we are alive."""
+    async def look(self, ends: Mapping[TableBucket, int], *, is_stopped: bool = False) -> None:
+        """See whether the directory is still ours, and give a sign of life.
+
+        `ends` are the log ends of buckets that have more than was copied: what would be lost now.
+        """
         await self.sure(0)
-        content = {"epoch": self.epoch, "server_id": self._server_id, "at_ms": self._clock.now_ms()}
+        content = {
+            "epoch": self.epoch,
+            "server_id": self._server_id,
+            "at_ms": self._clock.now_ms(),
+            "is_stopped": is_stopped,
+            "ends": [[*bucket, end] for bucket, end in ends.items()],
+        }
         await self._store.put(ALIVE, json.dumps(content).encode())
 
     async def sure(self, age_s: float) -> None:
@@ -91,11 +102,6 @@ class Ownership:
                 self.replaced_by = newest
         if self.replaced_by is not None:
             raise replaced(self._store.url, self.replaced_by)
-
-    async def leave(self) -> None:
-        """The server stops: whoever comes next need not wait."""
-        if self.owner is not None and self.replaced_by is None:
-            await self._store.delete([ALIVE])
 
 
 async def take_over(store: RemoteStore, server_id: str, clock: Clock) -> Owner:
@@ -114,8 +120,13 @@ def new_server_id(metadata: MetadataStore, entropy: Entropy) -> str:
     """Give a data directory an identity of its own."""
     server_id = str(entropy.uuid())
     with metadata.change() as change:
-        change.put_document(Document(AREA, _SERVER_ID, server_id))
+        change.put_document(identity_document(server_id))
     return server_id
+
+
+def identity_document(server_id: str) -> Document:
+    """How a data directory remembers its identity."""
+    return Document(AREA, _SERVER_ID, server_id)
 
 
 async def newest_owner(store: RemoteStore) -> Owner | None:

@@ -30,7 +30,8 @@ _log = logging.getLogger(__name__)
 _PARALLEL = 2
 _STOP_S = 5.0
 _ROCKSDB = "rocksdb"
-_GONE = ErrorCode.UNKNOWN_TABLE_OR_BUCKET
+#: The bucket was dropped, or its log was cut: nobody will ever need the snapshot.
+_USELESS = {ErrorCode.UNKNOWN_TABLE_OR_BUCKET, ErrorCode.LOG_OFFSET_OUT_OF_RANGE}
 
 
 class RemoteLog(Protocol):
@@ -173,11 +174,12 @@ class SnapshotCopies:
             self.trouble.worked()
 
     def _failed(self, bucket: TableBucket, held: HeldSnapshot, wrong: Exception) -> None:
-        if bucket in self._queue or (isinstance(wrong, LakewardError) and wrong.code is _GONE):
-            held.release()  # a newer one is there, or the bucket is not
+        is_useless = isinstance(wrong, LakewardError) and wrong.code in _USELESS
+        if is_useless or bucket in self._queue:  # where a newer one waits
+            held.release()
         else:
             self._queue[bucket] = held
-        if isinstance(wrong, LakewardError) and wrong.code is _GONE:
+        if is_useless:
             return
         pause_s = self.trouble.failed(wrong)
         self._not_before_s = self._clock.monotonic() + pause_s

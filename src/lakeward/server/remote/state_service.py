@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, NotFoundError
@@ -36,6 +37,7 @@ from lakeward.storage.kv.snapshots import MANIFEST
 
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50
+_ENDS_MAX = 10_000
 
 
 class RemoteStateService:
@@ -62,7 +64,7 @@ class RemoteStateService:
         self._clock = clock
         self._busy = busy
         self._later = later
-        self._watch = OwnershipWatch(ownership, tablets.writes, store.url, clock)
+        self._watch = OwnershipWatch(ownership, tablets.writes, self._uncopied_ends, store.url, clock)
         self.backup = MetadataBackup(metadata, store, ownership, clock, self._lake_files)
         self.snapshots = SnapshotCopies(
             store, coordinator.kv_snapshots, self, self._keep, self.backup.settled, clock, entropy
@@ -97,6 +99,11 @@ class RemoteStateService:
     def _keep(self) -> int:
         return self._coordinator.config.current.get(rows.KV_SNAPSHOTS_RETAINED)
 
+    def _uncopied_ends(self) -> dict[TableBucket, int]:
+        remote_end = self._logs.logs.remote_end
+        ends = ((bucket, log.end_offset) for bucket, log in self._tablets.open_logs())
+        return dict(islice(((bucket, end) for bucket, end in ends if end > remote_end(bucket)), _ENDS_MAX))
+
     def _lake_files(self) -> Iterator[tuple[str, Path]]:
         """Files of lake offsets that are on this machine, because the remote directory is not a directory here."""
         root = self._coordinator.config.current.data_dir().absolute()
@@ -113,6 +120,11 @@ class RemoteStateService:
 
     async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
         """Have the log copied up to an offset, and wait for it."""
+        end = self._tablets.log(bucket).end_offset
+        if offset > end:
+            raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
+                f"The snapshot of {bucket} goes on at offset {offset}, but its log ends at {end}."
+            )
         await self._logs.copies.copy_up_to(bucket, offset)
 
     # -- what clients ask

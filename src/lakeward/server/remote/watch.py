@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Mapping
 
 from lakeward.errors import InvalidError, LakewardError
+from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import Clock
 from lakeward.server.remote.copy_trouble import CopyTrouble
 from lakeward.server.remote.ownership import Ownership
@@ -19,9 +21,18 @@ _INTERVAL_S = 5.0
 class OwnershipWatch:
     """The task that looks."""
 
-    def __init__(self, ownership: Ownership, writes: WriteStop, url: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        ownership: Ownership,
+        writes: WriteStop,
+        ends: Callable[[], Mapping[TableBucket, int]],
+        url: str,
+        clock: Clock,
+    ) -> None:
+        """`ends` tells the log ends of buckets that have more than was copied."""
         self._ownership = ownership
         self._writes = writes
+        self._ends = ends
         self._trouble = CopyTrouble(f"signs of life to {url}", clock.monotonic)
         self._task: asyncio.Task[None] | None = None
 
@@ -33,7 +44,7 @@ class OwnershipWatch:
         while True:
             pause_s = _INTERVAL_S
             try:
-                await self._ownership.look()
+                await self._ownership.look(self._ends())
                 self._trouble.worked()
             except InvalidError as wrong:
                 self._writes.stop(REPLACED, wrong)
@@ -44,11 +55,13 @@ class OwnershipWatch:
             await asyncio.sleep(pause_s)
 
     async def stop(self) -> None:
-        """Look no more, and say that this server is gone."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        """Look no more, and say that this server has stopped: whoever comes next need not wait."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if self._ownership.owner is not None and self._ownership.replaced_by is None:
             try:
-                await asyncio.wait_for(self._ownership.leave(), _INTERVAL_S)
+                await asyncio.wait_for(self._ownership.look(self._ends(), is_stopped=True), _INTERVAL_S)
             except (LakewardError, TimeoutError) as wrong:
                 _log.debug("no farewell: %s", wrong)

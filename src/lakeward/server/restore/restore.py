@@ -1,0 +1,204 @@
+"""Restore: an empty directory becomes the data directory of a server that was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from lakeward.errors import ErrorCode
+from lakeward.model.bucket import TableBucket
+from lakeward.remote.layout import manifest_file
+from lakeward.remote.store import RemoteStore
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.coordinator.kv_snapshots import KvSnapshots
+from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.remote.ownership import newest_owner, take_over
+from lakeward.server.remote.remote_logs import RemoteLogs
+from lakeward.server.restore.report import RestoredTable, RestoreReport
+from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
+from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
+from lakeward.server.restore.restored_state import restore_state
+from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life
+from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.directories import RESTORING_FILE, DataDirectory
+
+_PARALLEL = 8
+_LOCK_FILE = "lakeward.lock"
+
+
+class Restore:
+    """One restore, from one store into one directory."""
+
+    def __init__(
+        self, store: RemoteStore, directory: Path, clock: Clock, entropy: Entropy, told: Callable[[str], None]
+    ) -> None:
+        """`told` hears what is being done, a sentence at a time."""
+        self._store = store
+        self._root = directory
+        self._clock = clock
+        self._entropy = entropy
+        self._told = told
+
+    async def run(self, *, is_forced: bool = False) -> RestoreReport:
+        """Bring everything back. `is_forced` takes over from a server that still gives signs of life."""
+        self._check_target()
+        seen = await self._check_source(is_forced=is_forced)
+        with DataDirectory(self._root, is_restored=True) as directory:
+            self._begin(directory)
+            owner = await take_over(self._store, str(self._entropy.uuid()), self._clock)
+            report = RestoreReport(
+                self._store.url,
+                owner.epoch,
+                None if seen is None else seen.at_ms,
+                seen is not None and seen.was_stopped,
+            )
+            report.troubles += await fetch_metadata(self._store, directory.metadata_file)
+            metadata = SqliteMetadataStore(directory.metadata_file)
+            try:
+                adopt(metadata, owner.server_id)
+                await self._bring_lake_files(metadata, directory.root)
+                await _Buckets(self._store, metadata, directory, seen, report, self._entropy, self._told).bring()
+            finally:
+                metadata.close()
+            await asyncio.to_thread(os.sync)
+            (directory.root / RESTORING_FILE).unlink()
+        return report
+
+    def _check_target(self) -> None:
+        if not self._root.exists():
+            return
+        found = {path.name for path in self._root.iterdir()} - {_LOCK_FILE}
+        if found and RESTORING_FILE not in found:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"The directory {self._root} is not empty; a server is restored into an empty one."
+            )
+
+    async def _check_source(self, *, is_forced: bool) -> SignOfLife | None:
+        owner = await newest_owner(self._store)
+        if owner is None:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"There is nothing to restore in {self._store.url}: no server has written there."
+            )
+        seen = await sign_of_life(self._store)
+        if seen is not None and not seen.was_stopped and seen.age_ms < ALIVE_MS and not is_forced:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"The server that writes to {self._store.url} ({owner}) gave a sign of life "
+                f"{max(seen.age_ms, 0) // 1000} s ago. Stop it first, or say --take-over: "
+                "it then notices within seconds that it was replaced, and takes no more writes."
+            )
+        return seen
+
+    def _begin(self, directory: DataDirectory) -> None:
+        """Mark the directory, and clear what an interrupted restore left."""
+        marker = {"from": self._store.url, "since_ms": self._clock.now_ms()}
+        replace_file(directory.root / RESTORING_FILE, json.dumps(marker).encode())
+        for path in directory.root.iterdir():
+            if path.name in {RESTORING_FILE, _LOCK_FILE}:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+    async def _bring_lake_files(self, metadata: SqliteMetadataStore, root: Path) -> None:
+        """Files of lake offsets live in the remote directory if that is one here, else beside the data."""
+        url = self._store.url.removeprefix("file://")
+        if "://" not in url:
+            move_lake_files(metadata, Path(url))
+            return
+        for path in lake_files(metadata):
+            if await self._store.head(path) is not None:
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                await self._store.get_file(path, root / path)
+        move_lake_files(metadata, root)
+
+
+class _Buckets:
+    """All buckets of all tables, several at a time."""
+
+    def __init__(
+        self,
+        store: RemoteStore,
+        metadata: SqliteMetadataStore,
+        directory: DataDirectory,
+        seen: SignOfLife | None,
+        report: RestoreReport,
+        entropy: Entropy,
+        told: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._entropy = entropy
+        self._directory = directory
+        self._ends = {} if seen is None else seen.ends
+        self._report = report
+        self._told = told
+        self._catalog = Catalog(metadata)
+        self._logs = RemoteLogs(metadata, self._catalog, store)
+        self._snapshots = KvSnapshots(metadata, SnapshotLeases(metadata))
+
+    async def bring(self) -> None:
+        turns = asyncio.Semaphore(_PARALLEL)
+        for info in self._catalog.tables():
+            table = RestoredTable(info)
+            self._report.tables.append(table)
+            self._told(f"{info.path} …")
+
+            async def one(bucket: TableBucket, table: RestoredTable = table) -> None:
+                async with turns:
+                    await self._bring(bucket, table)
+
+            done = await asyncio.gather(*map(one, self._catalog.buckets_of(info)), return_exceptions=True)
+            for wrong in done:
+                if isinstance(wrong, BaseException):
+                    raise wrong
+
+    async def _bring(self, bucket: TableBucket, table: RestoredTable) -> None:
+        table.buckets += 1
+        pointer = self._logs.pointers.get(bucket)
+        if pointer is None:
+            self._snapshots.discard(bucket, {one.snapshot_id for one in self._snapshots.of(bucket)})
+            table.lost_rows += self._ends.get(bucket, 0)
+            return
+        place = self._logs.place(bucket)
+        named = pointer.remote_log_manifest_path
+        manifest, trouble = await true_manifest(self._store, place, named)
+        if trouble is not None or len(manifest.segments) != pointer.segment_count:
+            path = manifest_file(place.log, str(self._entropy.uuid()))
+            await self._store.put(path, manifest.to_json())
+            self._logs.commit(bucket, manifest, path)
+        if trouble is not None:
+            table.troubles.append(f"bucket {bucket.bucket}: {trouble}")
+        parent = self._parent(bucket)
+        log_directory = self._directory.log(parent, bucket.bucket)
+        end = max(manifest.copied_end_offset, 0)
+        if table.info.descriptor.has_primary_key:
+            state = await restore_state(
+                self._store, manifest, self._snapshots.of(bucket), self._directory.kv(parent, bucket.bucket)
+            )
+            self._snapshots.discard(bucket, state.useless)
+            self._report.downloaded_bytes += state.size_bytes
+            self._report.downloaded_bytes += await fetch_log(self._store, manifest, state.log_offset, log_directory)
+            table.snapshot_rows += state.row_count
+            table.changes_since += end - state.log_offset
+            table.troubles += [f"bucket {bucket.bucket}: {one}" for one in state.troubles]
+        await begin_log(self._store, manifest, log_directory)
+        table.log_rows += end
+        table.lost_rows += max(self._ends.get(bucket, 0) - end, 0)
+        if manifest.segments:
+            table.last_ms = max(table.last_ms or 0, manifest.segments[-1].time_ms_max)
+
+    def _parent(self, bucket: TableBucket) -> Path:
+        table = self._catalog.table_by_id(bucket.table_id)
+        assert table is not None
+        if bucket.partition_id is None:
+            return self._directory.table(table.path, table.table_id)
+        partition = self._catalog.partition_by_id(bucket.partition_id)
+        assert partition is not None
+        return self._directory.partition(table.path, table.table_id, partition.name, partition.partition_id)
