@@ -16,7 +16,7 @@ from lakeward.remote.open_store import open_store
 from lakeward.remote.store import RemoteStore
 
 _PARTS_BYTES = (20 << 20) + 17
-_QUICK = {"remote.store.request-timeout": "2s", "remote.store.retry-timeout": "10s"}
+_QUICK = {"remote.store.request-timeout": "5s", "remote.store.retry-timeout": "10s"}
 
 
 @pytest.fixture

@@ -179,6 +179,8 @@ class Bucket:
         )
         try:
             client.create_bucket(Bucket=self.name)
+            client.put_object(Bucket=self.name, Key="first", Body=b"The first object is slow, since it makes volumes.")
+            client.delete_object(Bucket=self.name, Key="first")
         except (BotoCoreError, ClientError) as wrong:
             raise OSError(str(wrong)) from wrong
         finally:
