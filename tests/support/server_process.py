@@ -24,6 +24,7 @@ class ServerProcess:
         self.options = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
         self.host = "localhost"
         self.port = 0
+        self.program = ["-m", "lakeward"]
         self.log_file = data_dir.with_name(data_dir.name + ".log")
         self._process: subprocess.Popen[str] | None = None
 
@@ -52,7 +53,7 @@ class ServerProcess:
     def start(self) -> Self:
         """Start and wait for the line that says ready."""
         flags = [part for key, value in self.options.items() for part in ("-D", f"{key}={value}")]
-        command = [sys.executable, "-m", "lakeward", "serve", "--port", str(self.port)]
+        command = [sys.executable, *self.program, "serve", "--port", str(self.port)]
         with self.log_file.open("a") as log:
             self._process = subprocess.Popen(
                 [*command, "--data-dir", str(self.data_dir), *flags], stdout=subprocess.PIPE, stderr=log, text=True

@@ -102,6 +102,16 @@ class DirectoryStore:
 
         await self._run("deleted", prefix, remove)
 
+    async def tidy(self, prefix: str) -> None:
+        """Remove what interrupted writes left below a directory; nobody may be writing there."""
+
+        def remove() -> None:
+            for left in self._place(prefix).rglob("*" + _PART):
+                left.unlink(missing_ok=True)
+                self._prune(left.parent)
+
+        await self._run("tidied", prefix, remove)
+
     async def close(self) -> None:
         """Nothing is held."""
 

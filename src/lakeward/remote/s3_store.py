@@ -176,6 +176,9 @@ class S3Store:
                 batch.clear()
         await self.delete(batch)
 
+    async def tidy(self, prefix: str) -> None:
+        """Nothing: uploads that were never completed are not ours to see; a rule of the bucket removes them."""
+
     async def close(self) -> None:
         """Let calls that were cancelled come to rest: a thread of obstore that outlives Python complains on stderr."""
         if self._is_cancelled:

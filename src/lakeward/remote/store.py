@@ -75,6 +75,10 @@ class RemoteStore(Protocol):
         """Remove everything below a directory."""
         ...
 
+    async def tidy(self, prefix: str) -> None:
+        """Remove what interrupted writes left below a directory; nobody may be writing there."""
+        ...
+
     async def close(self) -> None:
         """Let go of connections."""
         ...

@@ -78,6 +78,11 @@ class FencedStore:
         await self.ownership.sure(_DELETE_AGE_S)
         await self._inner.delete_all(prefix)
 
+    async def tidy(self, prefix: str) -> None:
+        """Remove what interrupted writes left below a directory; nobody may be writing there."""
+        await self.ownership.sure(_DELETE_AGE_S)
+        await self._inner.tidy(prefix)
+
     async def close(self) -> None:
         """Let go of connections."""
         await self._inner.close()

@@ -78,6 +78,7 @@ class RemoteGarbage:
             if not is_named and found.path not in waiting and segment_directory(directory, part) not in waiting:
                 orphans.append(found.path)
         await self._store.delete(orphans)
+        await self._store.tidy(directory)
 
     # -- removing it
 

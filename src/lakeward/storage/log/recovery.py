@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.records.log_batch import crc_is_right, walk_batches
-from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
+from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints, sync_data
 from lakeward.storage.log.segment import DELETED, LOG, Segment
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
@@ -53,7 +54,17 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles) -> Rec
             _put_aside(log, number + 1)
             break
         position = 0
+        if number + 1 < len(log.segments):
+            _note_writers(log, directory, log.segments[number])
     return log
+
+
+def _note_writers(log: RecoveredLog, directory: Path, closed: Segment) -> None:
+    """Make up for a checkpoint that a crash prevented: who copies the segment needs its writers as of its end."""
+    path = checkpoint_file(directory, log.end_offset)
+    if not path.exists():
+        sync_data(closed.path)
+        replace_file(path, log.writers.to_json())
 
 
 def _start_at_checkpoint(log: RecoveredLog, directory: Path) -> tuple[int, int]:
