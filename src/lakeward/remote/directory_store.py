@@ -106,7 +106,7 @@ class DirectoryStore:
         """Remove what interrupted writes left below a directory; nobody may be writing there."""
 
         def remove() -> None:
-            for left in self._place(prefix).rglob("*" + _PART):
+            for left in list(self._place(prefix).rglob("*" + _PART)):
                 left.unlink(missing_ok=True)
                 self._prune(left.parent)
 
