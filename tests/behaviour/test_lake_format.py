@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lake_tables import TABLE_ID, Rounds, read_by_duckdb, read_by_pyiceberg, table_info
+from lake_tables import TABLE_ID, Home, Rounds, S3Warehouse, read_by_duckdb, read_by_pyiceberg, table_info
 from paimon_readers import read_by_paimon_rust, read_by_pypaimon
 
 from lakeward.lake.conflict import LakeConflictError
@@ -30,10 +30,16 @@ LOG = {"id": "BIGINT", "name": "STRING"}
 Opened = Callable[[TableInfo], Rounds]
 
 
+@pytest.fixture(params=["directory", "s3"])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Home:
+    """A new warehouse: a directory, or a folder of a bucket."""
+    return tmp_path if request.param == "directory" else S3Warehouse(request.getfixturevalue("s3"))
+
+
 @pytest.fixture(params=READERS)
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
+def opened(request: pytest.FixtureRequest, home: Home) -> Opened:
     """Opens a table in a new warehouse of each format."""
-    return lambda info: Rounds(lake_format(request.param), tmp_path, info)
+    return lambda info: Rounds(lake_format(request.param), home, info)
 
 
 def seen(rounds: Rounds, *columns: str) -> list[tuple[Any, ...]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from seaweed import Bucket
 
+from lakeward.lake.blocking_store import blocking_store
 from lakeward.lake.port import LakeFormat, LakePlace, LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.lake.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
@@ -48,14 +52,40 @@ def lake_rows(info: TableInfo, bucket: int, first: int, rows: Sequence[Mapping[s
     return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
+@dataclass(frozen=True)
+class S3Warehouse:
+    """A warehouse in a bucket, and how it is reached."""
+
+    bucket: Bucket
+    folder: str = "lake"
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket.name}/{self.folder}"
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """By the names of remote storage."""
+        return {"warehouse": str(self), **self.bucket.settings}
+
+    def rglob(self, pattern: str) -> list[str]:
+        """The files below it."""
+        found = blocking_store(f"s3://{self.bucket.name}", self.bucket.settings).list(self.folder)
+        return [o.path for o in found if fnmatch.fnmatch(o.path.rpartition("/")[2], pattern)]
+
+
+Home = Path | S3Warehouse
+
+
 class Rounds:
     """A lake table that is written round by round."""
 
-    def __init__(self, format_: LakeFormat, warehouse: Path, info: TableInfo) -> None:
+    def __init__(self, format_: LakeFormat, warehouse: Home, info: TableInfo) -> None:
         self.format = format_
         self.warehouse = warehouse
         self.info = info
-        self.catalog = format_.catalog({"warehouse": str(warehouse)})
+        self.catalog = format_.catalog(
+            warehouse.properties if isinstance(warehouse, S3Warehouse) else {"warehouse": str(warehouse)}
+        )
         self.table: LakeTable = self.catalog.ensure(info)
         self.offsets: dict[TableBucket, int] = {}
         self.epoch = 0
@@ -88,26 +118,47 @@ class Rounds:
         return self.commit(self.write(rows))
 
 
-def read_by_pyiceberg(warehouse: Path, name: str = "shop.orders") -> list[dict[str, Any]]:
+def read_by_pyiceberg(warehouse: Home, name: str = "shop.orders") -> list[dict[str, Any]]:
     """What the Python reader of Iceberg sees."""
     return pyiceberg_table(warehouse, name).scan().to_arrow().to_pylist()
 
 
-def pyiceberg_table(warehouse: Path, name: str = "shop.orders") -> Any:
+def pyiceberg_table(warehouse: Home, name: str = "shop.orders") -> Any:
     """The table, opened as any user of pyiceberg would."""
     from pyiceberg.catalog import load_catalog
+    from pyiceberg.table import StaticTable
 
+    if isinstance(warehouse, S3Warehouse):
+        bucket = warehouse.bucket
+        return StaticTable.from_metadata(  # finds the newest version by the hint
+            f"{warehouse}/{name.replace('.', '/')}",
+            {
+                "s3.endpoint": bucket.endpoint,
+                "s3.access-key-id": bucket.access_key,
+                "s3.secret-access-key": bucket.secret_key,
+                "s3.region": "us-east-1",
+            },
+        )
     return load_catalog("lakeward", type="sql", uri=f"sqlite:///{warehouse}/catalog.db").load_table(name)
 
 
-def read_by_duckdb(warehouse: Path, name: str = "shop.orders") -> list[dict[str, Any]]:
-    """What DuckDB sees of an Iceberg table."""
+def read_by_duckdb(warehouse: Home, name: str = "shop.orders") -> list[dict[str, Any]]:
+    """What DuckDB sees of an Iceberg table, in a bucket too."""
     import duckdb
     import duckdb_extensions
 
-    for extension in ("avro", "iceberg"):
+    for extension in ("avro", "iceberg", "httpfs"):
         duckdb_extensions.import_extension(extension)
     with duckdb.connect() as con:
         con.execute("LOAD avro; LOAD iceberg")
-        where = pyiceberg_table(warehouse, name).metadata_location
+        if isinstance(warehouse, S3Warehouse):
+            bucket = warehouse.bucket
+            con.execute("LOAD httpfs")
+            con.execute(
+                f"CREATE SECRET (TYPE s3, KEY_ID '{bucket.access_key}', SECRET '{bucket.secret_key}', "
+                f"ENDPOINT '{bucket.endpoint.removeprefix('http://')}', URL_STYLE 'path', USE_SSL false)"
+            )
+            where = f"{warehouse}/{name.replace('.', '/')}"
+        else:
+            where = pyiceberg_table(warehouse, name).metadata_location
         return con.execute(f"SELECT * FROM iceberg_scan('{where}')").to_arrow_table().to_pylist()

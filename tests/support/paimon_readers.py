@@ -18,6 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from lake_tables import Home, S3Warehouse
 
 _FOLDER = Path(sys.prefix) / "paimon-reader"
 _PACKAGES = (
@@ -36,8 +37,8 @@ import pyarrow as pa
 from pypaimon import CatalogFactory
 out = pa.PythonFile(sys.stdout.buffer, "w")
 for line in sys.stdin:
-    warehouse, name = json.loads(line)
-    table = CatalogFactory.create({"warehouse": warehouse}).get_table(name)
+    options, name = json.loads(line)
+    table = CatalogFactory.create(options).get_table(name)
     reading = table.new_read_builder()
     found = reading.new_read().to_arrow(reading.new_scan().plan().splits())
     sink = pa.BufferOutputStream()
@@ -49,12 +50,21 @@ for line in sys.stdin:
 """
 
 
-def read_by_pypaimon(warehouse: Path, name: str = "shop.orders") -> list[dict[str, Any]]:
+def read_by_pypaimon(warehouse: Home, name: str = "shop.orders") -> list[dict[str, Any]]:
     """What Paimon's Python reader sees; skips the test where it cannot be had."""
     process = _pypaimon()
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(json.dumps([str(warehouse), name]).encode() + b"\n")
+    options = {"warehouse": str(warehouse)}
+    if isinstance(warehouse, S3Warehouse):
+        bucket = warehouse.bucket
+        options |= {
+            "fs.s3.endpoint": bucket.endpoint,
+            "fs.s3.accessKeyId": bucket.access_key,
+            "fs.s3.accessKeySecret": bucket.secret_key,
+            "fs.s3.region": "us-east-1",
+        }
+    process.stdin.write(json.dumps([options, name]).encode() + b"\n")
     process.stdin.flush()
     head = process.stdout.read(8)
     assert len(head) == 8, f"pypaimon failed: {process.stderr.read().decode() if process.stderr else ''}"
@@ -63,12 +73,22 @@ def read_by_pypaimon(warehouse: Path, name: str = "shop.orders") -> list[dict[st
 
 
 def read_by_paimon_rust(
-    warehouse: Path, name: str = "shop.orders", *, columns: list[str] | None = None
+    warehouse: Home, name: str = "shop.orders", *, columns: list[str] | None = None
 ) -> list[dict[str, Any]]:
     """What Paimon's Rust reader sees, of all columns or of these."""
     from pypaimon_rust.datafusion import PaimonCatalog
 
-    reading = PaimonCatalog({"warehouse": str(warehouse)}).get_table(name).new_read_builder()
+    options = {"warehouse": str(warehouse)}
+    if isinstance(warehouse, S3Warehouse):
+        bucket = warehouse.bucket
+        options |= {
+            "s3.endpoint": bucket.endpoint,
+            "s3.access-key": bucket.access_key,
+            "s3.secret-key": bucket.secret_key,
+            "s3.region": "us-east-1",
+            "s3.path.style.access": "true",
+        }
+    reading = PaimonCatalog(options).get_table(name).new_read_builder()
     if columns is not None:
         reading = reading.with_projection(columns)
     return [row for batch in reading.new_read().read(reading.new_scan().plan().splits()) for row in batch.to_pylist()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lakeward.lake.s3_path import is_s3
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
 from lakeward.remote.s3_settings import S3Settings
 
@@ -26,7 +27,10 @@ def store_settings(properties: Mapping[str, str]) -> dict[str, str]:
 
 def iceberg_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The same for pyiceberg, under its own names; what is already there under those stays."""
-    settings = S3Settings.of(store_settings(properties))
+    given = store_settings(properties)
+    if not given and not is_s3(properties.get("warehouse", "")):
+        return {}
+    settings = S3Settings.of(given)
     told = {
         "s3.endpoint": settings.endpoint,
         "s3.region": settings.region,

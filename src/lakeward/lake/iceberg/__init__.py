@@ -2,6 +2,7 @@
 
 format             IcebergFormat: the door
 catalog            our table → an Iceberg table: schema, partition spec, sort order, properties; new columns
+bucket_catalog     the catalog of a warehouse in S3: versions that only one writer can make
 types              column types → Iceberg types, Arrow rows → the rows of a data file
 layout             how a table is partitioned, and the partition of a place
 places             … and the other way round: the place that a partition stands for

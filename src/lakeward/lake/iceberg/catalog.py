@@ -14,10 +14,12 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
-from lakeward.lake.iceberg.lake_files import CATALOG_FILE, CATALOG_NAME, warehouse_directory
+from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
+from lakeward.lake.iceberg.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
 from lakeward.lake.iceberg.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.iceberg.types import iceberg_schema, iceberg_type
+from lakeward.lake.s3_properties import iceberg_properties
 from lakeward.lake.system_columns import BUCKET
 from lakeward.model.table import TableInfo, TablePath
 
@@ -28,7 +30,7 @@ _OURS, _THEIRS = "iceberg.", "fluss."
 
 
 class IcebergCatalog:
-    """Lake tables by name, in any catalog pyiceberg knows; SQLite in the warehouse if none is named."""
+    """Lake tables by name, in any catalog pyiceberg knows; if none is named, in that of the warehouse itself."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._catalog = _opened(properties)
@@ -101,7 +103,8 @@ def _opened(properties: Mapping[str, str]) -> Catalog:
     directory = warehouse_directory(settings)
     name = settings.pop("name", CATALOG_NAME)
     if directory is None:
-        return load_catalog(name, **settings)
+        settings |= iceberg_properties(settings)
+        return load_catalog(name, **settings) if names_catalog(settings) else BucketCatalog(name, **settings)
     directory.mkdir(parents=True, exist_ok=True)
     settings |= {"type": "sql", "uri": f"sqlite:///{directory / CATALOG_FILE}", "warehouse": directory.as_uri()}
     with _opening(directory):

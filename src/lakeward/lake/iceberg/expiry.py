@@ -13,6 +13,7 @@ from urllib.parse import urlparse
 
 from pyarrow.fs import FileSelector, FileSystem, FileType
 from pyiceberg.io import FileIO
+from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 
@@ -83,7 +84,7 @@ def orphans(table: Table, older_than_ms: int) -> list[str]:
     """Files of ours in the table's folder, last changed before that time, that no snapshot knows."""
     table.refresh()
     known = {_plain(path) for snapshot in table.snapshots() for path in _files(snapshot, table.io)}
-    fs, root = FileSystem.from_uri(table.location())
+    fs, root = _file_system(table)
     found = fs.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
     scheme = urlparse(table.location()).scheme
     prefix = "" if scheme in {"", "file"} else f"{scheme}://"
@@ -96,6 +97,14 @@ def orphans(table: Table, older_than_ms: int) -> list[str]:
         and info.mtime_ns // 1_000_000 < older_than_ms
         and info.path not in known
     ]
+
+
+def _file_system(table: Table) -> tuple[FileSystem, str]:
+    """The table's folder, reached as its files are."""
+    parsed = urlparse(table.location())
+    if parsed.scheme not in {"", "file"} and isinstance(table.io, PyArrowFileIO):
+        return table.io.fs_by_scheme(parsed.scheme, parsed.netloc), f"{parsed.netloc}{parsed.path}"
+    return FileSystem.from_uri(table.location())  # type: ignore[no-any-return]
 
 
 def _plain(path: str) -> str:

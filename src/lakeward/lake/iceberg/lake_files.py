@@ -9,6 +9,7 @@ from typing import IO, Any, Protocol
 from urllib.parse import unquote, urlparse
 
 from lakeward.errors import ErrorCode
+from lakeward.lake.s3_path import is_s3
 from lakeward.model.table import TablePath
 
 CATALOG_NAME = "lakeward"
@@ -55,21 +56,28 @@ def local_path(location: str) -> Path:
     return Path(unquote(urlparse(location).path)) if location.startswith("file:") else Path(location)
 
 
+def names_catalog(properties: Mapping[str, str]) -> bool:
+    """Whether a catalog is named; without one it is in the warehouse."""
+    return bool(_NAMED & properties.keys())
+
+
 def warehouse_directory(properties: Mapping[str, str]) -> Path | None:
-    """The directory whose own SQLite file is the catalog; None where another catalog is named."""
-    if _NAMED & properties.keys():
+    """The directory whose own SQLite file is the catalog; None where another is named, or it is in a bucket."""
+    if names_catalog(properties):
         return None
     warehouse = properties.get("warehouse")
     if warehouse is None:
         raise ErrorCode.INVALID_CONFIG.error(
-            "No Iceberg catalog is named: set 'datalake.iceberg.warehouse' to a directory, or "
+            "No Iceberg catalog is named: set 'datalake.iceberg.warehouse' to a directory or s3://bucket/folder, or "
             "'datalake.iceberg.type' and 'datalake.iceberg.uri' to a catalog."
         )
+    if is_s3(warehouse):
+        return None
     parsed = urlparse(warehouse)
     if parsed.scheme not in {"", "file"}:
         raise ErrorCode.INVALID_CONFIG.error(
-            f"The warehouse {warehouse} is not a local directory, so its catalog cannot be a file in it: "
-            "set 'datalake.iceberg.type' and 'datalake.iceberg.uri'."
+            f"The warehouse {warehouse} is neither a local directory nor in S3 (s3://, s3a://), so its catalog cannot "
+            "be in it: set 'datalake.iceberg.type' and 'datalake.iceberg.uri'."
         )
     return Path(parsed.path or warehouse).absolute()
 

@@ -1,0 +1,167 @@
+"""BucketCatalog: Iceberg tables of a bucket without any other catalog, `<warehouse>/<database>/<table>`.
+
+A version of a table is the file metadata/vN.metadata.json, which only one writer can create (If-None-Match: *); the
+next one is N + 1. version-hint.text says where to begin to look. Iceberg's Hadoop tables lie in the same way, so that
+readers of those find ours: DuckDB's iceberg_scan, Spark's Hadoop catalog.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pyiceberg.catalog import MetastoreCatalog
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import CommitTableResponse, Table
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, new_table_metadata
+from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
+from pyiceberg.table.update import TableRequirement, TableUpdate
+from pyiceberg.typedef import Identifier, Properties
+
+from lakeward.lake import whole_files
+from lakeward.lake.s3_path import LakePath, lake_path
+from lakeward.lake.s3_properties import iceberg_properties, store_settings
+
+_HINT = "version-hint.text"
+_VERSION = re.compile(r"v(\d+)\.metadata\.json")
+
+
+class BucketCatalog(MetastoreCatalog):
+    """Creates, loads and commits; what else a catalog can do is not for tiering."""
+
+    def __init__(self, name: str, **properties: str) -> None:
+        super().__init__(name, **properties, **iceberg_properties(properties))
+        self._warehouse = lake_path(properties["warehouse"], store_settings(properties))
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def load_table(self, identifier: str | Identifier) -> Table:
+        """The newest version."""
+        name = self.identifier_to_tuple(identifier)
+        folder = self._folder(name)
+        version = _newest(folder)
+        while version is not None:
+            path = _file(folder, version)
+            try:
+                metadata = TableMetadataUtil.parse_raw(path.read_text())
+            except FileNotFoundError:  # a hundred commits have passed meanwhile
+                version = _newest(folder)
+                continue
+            return self._table(name, metadata, path)
+        raise NoSuchTableError(f"There is no table {'.'.join(name)} in {self._warehouse}.")
+
+    def create_table(
+        self,
+        identifier: str | Identifier,
+        schema: Any,
+        location: str | None = None,
+        partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
+        sort_order: SortOrder = UNSORTED_SORT_ORDER,
+        properties: Properties | None = None,
+    ) -> Table:
+        """The first version; TableAlreadyExistsError if there is one."""
+        assert isinstance(schema, Schema)
+        name = self.identifier_to_tuple(identifier)
+        folder = self._folder(name)
+        metadata = new_table_metadata(
+            location=location or str(folder.parent),
+            schema=schema,
+            partition_spec=partition_spec,
+            sort_order=sort_order,
+            properties=dict(properties or {}),
+        )
+        if _newest(folder) is not None or not self._written(folder, 1, metadata):
+            raise TableAlreadyExistsError(f"Table {'.'.join(name)} already exists in {self._warehouse}.")
+        return self.load_table(identifier)
+
+    def commit_table(
+        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        """The next version, if nobody has made it meanwhile."""
+        name = table.name()
+        current = self.load_table(name)
+        staged = self._update_and_stage_table(current, name, requirements, updates)
+        if staged.metadata == current.metadata:
+            return _committed(current.metadata, current.metadata_location)
+        folder = self._folder(name)
+        version = _number(current.metadata_location) + 1
+        if not self._written(folder, version, staged.metadata):
+            raise CommitFailedException(f"Version {version} of {'.'.join(name)} was made by another writer.")
+        return _committed(staged.metadata, str(_file(folder, version)))
+
+    def _folder(self, name: Identifier) -> LakePath:
+        database, table = name
+        return self._warehouse / database / table / "metadata"
+
+    def _written(self, folder: LakePath, version: int, metadata: TableMetadata) -> bool:
+        data = metadata.model_dump_json(exclude_none=True).encode()
+        if not whole_files.create(_file(folder, version), data):
+            return False
+        whole_files.replace(folder / _HINT, str(version).encode())
+        return True
+
+    def _table(self, name: Identifier, metadata: TableMetadata, path: LakePath) -> Table:
+        io = self._load_file_io(metadata.properties, str(path))
+        return Table(name, metadata, str(path), io, self)
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def create_namespace(self, namespace: str | Identifier, properties: Properties | None = None) -> None:
+        """A folder needs no making."""
+
+    def load_namespace_properties(self, namespace: str | Identifier) -> Properties:  # noqa: ARG002 - pyiceberg's
+        """None are kept."""
+        return {}
+
+    def list_tables(self, namespace: str | Identifier) -> list[Identifier]:
+        """The tables of a database."""
+        database = self.namespace_to_string(namespace)
+        hints = (path for path in (self._warehouse / database).rglob(_HINT))
+        return [(database, path.parent.parent.name) for path in hints]
+
+    def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: ARG002 - pyiceberg's
+        """The databases that have tables."""
+        return sorted({(path.parent.parent.parent.name,) for path in self._warehouse.rglob(_HINT)})
+
+    # -- what nobody asks for -----------------------------------------------------------------------------------------
+
+    def _not_here(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(
+            f"Tables in {self._warehouse} are folders: this is done with the tools of the bucket."
+        )
+
+    drop_table = rename_table = register_table = drop_namespace = update_namespace_properties = _not_here
+    list_views = load_view = view_exists = register_view = drop_view = _not_here
+
+
+def _committed(metadata: TableMetadata, location: str) -> CommitTableResponse:
+    return CommitTableResponse(**{"metadata": metadata, "metadata-location": location})
+
+
+def _newest(folder: LakePath) -> int | None:
+    """The newest version; the hint may be behind, and is only where the search begins."""
+    number = _hinted(folder)
+    if number is None:
+        number = max((_number(path.name) for path in folder.glob("v*.metadata.json")), default=None)
+    while number is not None and _file(folder, number + 1).is_file():
+        number += 1
+    return number
+
+
+def _hinted(folder: LakePath) -> int | None:
+    try:
+        number = int((folder / _HINT).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return number if _file(folder, number).is_file() else None
+
+
+def _file(folder: LakePath, version: int) -> LakePath:
+    return folder / f"v{version}.metadata.json"
+
+
+def _number(location: str) -> int:
+    found = _VERSION.fullmatch(location.rpartition("/")[2])
+    return int(found[1]) if found else 0
