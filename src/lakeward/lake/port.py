@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -93,8 +93,8 @@ class LakeReader(Protocol):
         """Those that say how far each bucket is, newest first; commits of others count as of the round below them."""
         ...
 
-    def tags(self) -> Mapping[str, int]:
-        """Names that people gave to snapshots."""
+    def tags(self) -> Mapping[str, LakeSnapshot]:
+        """Names that people gave to snapshots; those may be older than the ones that `snapshots` still knows."""
         ...
 
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
@@ -159,6 +159,13 @@ class LakeTable(Protocol):
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
+        ...
+
+    def forget(self, partitions: Collection[tuple[str, ...]]) -> int:
+        """Remove what rounds have written of partitions, by the values in their names; how many files.
+
+        They have been dropped, and their names belong to others now. LakeConflictError if somebody else was first.
+        """
         ...
 
 

@@ -70,10 +70,16 @@ def chosen_snapshot(info: TableInfo, reader: LakeReader, settings: ReadOptions) 
             raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
                 f"The lake's table {info.path} has no tag '{settings.tag}'; it has {', '.join(sorted(tags)) or 'none'}."
             )
-        return _named(info, known, tags[settings.tag], f"the snapshot of tag '{settings.tag}'")
+        return tags[settings.tag]
     if settings.as_of_ms is not None:
         return next((s for s in known if s.committed_ms <= settings.as_of_ms), None)
     return known[0] if known else None
+
+
+def _expired(info: TableInfo, snapshot: LakeSnapshot) -> LogGoneError:
+    return LogGoneError(
+        f"Snapshot {snapshot.snapshot_id} of {info.path} has expired while it was looked at: ask again."
+    )
 
 
 def _named(info: TableInfo, known: list[LakeSnapshot], snapshot_id: int, called: str) -> LakeSnapshot:
@@ -128,10 +134,10 @@ def _files(info: TableInfo, reader: LakeReader, snapshot: LakeSnapshot, names: I
     try:
         return reader.files(snapshot.snapshot_id, names)
     except FileNotFoundError as gone:
-        raise LogGoneError(
-            f"Snapshot {snapshot.snapshot_id} of {info.path} has expired while it was looked at: ask again."
-        ) from gone
+        raise _expired(info, snapshot) from gone
     except LakewardError as wrong:
+        if wrong.code is ErrorCode.LAKE_SNAPSHOT_NOT_EXIST:
+            raise _expired(info, snapshot) from wrong
         raise LakeUnavailableError(wrong.code, wrong.message) from wrong
 
 

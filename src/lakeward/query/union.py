@@ -9,6 +9,7 @@ gone partitions    what the lake keeps of a partition that the cluster has dropp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from lakeward.client.results import BucketId
 from lakeward.lake.port import LakeFile
@@ -32,12 +33,25 @@ def union_splits(
         if request.settings.as_of_ms is not None:
             _check_known(info, cold, ranges)
         return list(_keyed(cold, ranges))
+    cold = _without_renewed(cold, ranges, request)
     tails = {}
     for id_, (start, stop) in ranges.items():
         begin = cold.offsets.get(id_, start)
         _check_kept(info, id_, begin, start, stop)
         tails[id_] = (begin, stop)
     return [*lake_splits(cold, request), *log_splits(tails, request)]
+
+
+def _without_renewed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest) -> ColdPart:
+    """Without files of partitions that were dropped and created anew, and that the lake does not know yet.
+
+    As of a time the new one is there if it has rows by then.
+    """
+    known = {id_.partition for id_ in cold.offsets}
+    is_now = request.settings.as_of_ms is None
+    renewed = {id_.partition for id_, (_, stop) in ranges.items() if id_.partition not in known and (is_now or stop)}
+    kept = {id_: files for id_, files in cold.files.items() if id_.partition is None or id_.partition not in renewed}
+    return replace(cold, files=kept)
 
 
 def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:

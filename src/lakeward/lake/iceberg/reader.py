@@ -72,9 +72,18 @@ class IcebergReader:
             found += _on_round(above, tagged)
         return found
 
-    def tags(self) -> dict[str, int]:
+    def tags(self) -> dict[str, LakeSnapshot]:
         """Tags of the table but for our own, which moves."""
-        return {name: id_ for name, id_ in self._document.tags.items() if name != ROUND_TAG}
+        document = self._document
+        tagged = {name: document.snapshots.get(id_) for name, id_ in document.tags.items() if name != ROUND_TAG}
+        return {name: self._of_tag(snapshot) for name, snapshot in tagged.items() if snapshot is not None}
+
+    def _of_tag(self, snapshot: DocumentSnapshot) -> LakeSnapshot:
+        """As far as the round below it; where that has expired, it is not known how far the buckets were."""
+        round_ = next((s for s in self._document.history(snapshot.snapshot_id) if s.is_round), None)
+        if round_ is not None:
+            return _on_round([snapshot], round_)[0]
+        return LakeSnapshot(snapshot.snapshot_id, snapshot.timestamp_ms, {}, None, None, snapshot.properties)
 
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
         """The live files of a snapshot; refuses one with equality deletes, which only compaction turns into rows."""

@@ -67,9 +67,10 @@ class TableDocument:
             {name: r["snapshot-id"] for name, r in told.get("refs", {}).items() if r["type"] == "tag"},
         )
 
-    def history(self) -> Iterator[DocumentSnapshot]:
-        """The newest snapshot and those it was built on, as far back as the table remembers."""
-        found = None if self.current_id is None else self.snapshots.get(self.current_id)
+    def history(self, snapshot_id: int | None = None) -> Iterator[DocumentSnapshot]:
+        """A snapshot, the newest, and those it was built on, as far back as the table remembers."""
+        newest = self.current_id if snapshot_id is None else snapshot_id
+        found = None if newest is None else self.snapshots.get(newest)
         while found is not None:
             yield found
             found = None if found.parent_id is None else self.snapshots.get(found.parent_id)

@@ -15,7 +15,7 @@ from lakeward.lake.paimon.manifests import Manifests
 from lakeward.lake.paimon.place_directory import place_directory, place_of
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.snapshot_forms import described, is_round
-from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.paimon.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
 from lakeward.lake.parquet_rows import fitted, parquet_rows
 from lakeward.lake.port import LakeFile, LakeSnapshot, PlacedFile
 from lakeward.lake.s3_path import LakePath, lake_path
@@ -41,13 +41,27 @@ class PaimonReader:
                 above = []
         return found
 
-    def tags(self) -> dict[str, int]:
-        """Tags are not looked up here yet."""
-        return {}
+    def tags(self) -> dict[str, LakeSnapshot]:
+        """Tags of the table but for our own, which moves."""
+        return {name: self._of_tag(snapshot) for name, snapshot in self._snapshots.tags().items() if name != ROUND_TAG}
+
+    def _of_tag(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
+        """As far as the round below it; where that has expired, it is not known how far the buckets were."""
+        round_ = next((s for s in self._snapshots.back_from(snapshot) if is_round(s)), None)
+        told = described(snapshot if round_ is None else round_)
+        return replace(
+            told,
+            snapshot_id=snapshot.id,
+            committed_ms=snapshot.time_ms,
+            round_id=None if round_ is None else round_.id,
+            offsets={} if round_ is None else told.offsets,
+        )
 
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:  # noqa: ARG002 - the port's
         """The live files of a snapshot, in the order of the log where there is one; their bounds are not looked at."""
         snapshot = self._snapshots.read(snapshot_id)
+        if snapshot is None:  # a tag keeps more than the snapshot itself does
+            snapshot = next((s for s in self._snapshots.all_tagged() if s.id == snapshot_id), None)
         if snapshot is None:
             raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(f"Snapshot {snapshot_id} has expired.")
         shape = self._shape

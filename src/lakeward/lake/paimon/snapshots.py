@@ -11,7 +11,9 @@ from lakeward.lake import whole_files
 from lakeward.lake.s3_path import LakePath
 
 _DIRECTORY, _PREFIX, _NEWEST, _OLDEST = "snapshot", "snapshot-", "LATEST", "EARLIEST"
-_TAGS = "tag"
+_TAGS, _TAG_PREFIX = "tag", "tag-"
+#: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
+ROUND_TAG = "lakeward-tiering"
 _VERSION = 3
 #: The number Paimon gives to commits that are not numbered by their writer; Apache Fluss's tiering commits so.
 _UNNUMBERED = 2**63 - 1
@@ -125,18 +127,23 @@ class Snapshots:
     def tag(self, name: str, snapshot: PaimonSnapshot) -> None:
         """Keep a snapshot from being forgotten by whoever expires old ones."""
         self._tags.mkdir(exist_ok=True)
-        whole_files.replace(self._tags / f"tag-{name}", snapshot.to_json().encode())
+        whole_files.replace(self._tags / f"{_TAG_PREFIX}{name}", snapshot.to_json().encode())
 
     def tagged(self, name: str) -> PaimonSnapshot | None:
         """The snapshot with that tag."""
         try:
-            return PaimonSnapshot.of_json((self._tags / f"tag-{name}").read_text())
+            return PaimonSnapshot.of_json((self._tags / f"{_TAG_PREFIX}{name}").read_text())
         except FileNotFoundError:
             return None
 
     def all_tagged(self) -> list[PaimonSnapshot]:
         """Snapshots with a tag, whoever set it."""
-        return [PaimonSnapshot.of_json(path.read_text()) for path in self._tags.glob("tag-*")]
+        return list(self.tags().values())
+
+    def tags(self) -> dict[str, PaimonSnapshot]:
+        """All tags by name."""
+        paths = {path.name.removeprefix(_TAG_PREFIX): path for path in self._tags.glob(f"{_TAG_PREFIX}*")}
+        return {name: PaimonSnapshot.of_json(path.read_text()) for name, path in paths.items()}
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Remove the oldest snapshots; their files are removed by who knows that nobody needs them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lakeward.errors import ErrorCode
@@ -18,7 +18,7 @@ from lakeward.lake.paimon.reader import PaimonReader
 from lakeward.lake.paimon.schema_file import newest_schema
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.snapshot_forms import USER, described, is_round
-from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.paimon.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
@@ -26,8 +26,6 @@ from lakeward.lake.s3_path import LakePath, lake_path
 from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import Clock
 
-#: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
-ROUND_TAG = "lakeward-tiering"
 #: Who compacts: not the tiering service, whose snapshots say how far it is.
 _HOUSEKEEPER = "lakeward-housekeeper"
 
@@ -104,6 +102,18 @@ class PaimonTable:
             for entry in (*part.new, *part.changelog, *part.merged_to):
                 directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
                 (directory / entry.name).unlink(missing_ok=True)
+
+    def forget(self, partitions: Collection[tuple[str, ...]]) -> int:
+        """Remove what the lake has of partitions; how many files."""
+        shape, newest = self._written_shape(), self._snapshots.newest()
+        if newest is None:
+            return 0
+        entries = live_files(self._manifests(), newest).values()
+        gone = [e.gone() for e in entries if place_of(shape, e.partition, e.bucket).partition_values in partitions]
+        committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
+        if gone and committer.commit_if_there(Change("OVERWRITE", gone), {}) is None:
+            raise LakeConflictError(f"Old partitions of {self._name} could not be removed: somebody else was first.")
+        return len(gone)
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
