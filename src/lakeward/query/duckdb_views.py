@@ -13,9 +13,8 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
-from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan
-from lakeward.query.read import read_splits, read_tail, result_schema
+from lakeward.query.read import read_splits, read_tails, result_schema
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, Split
 from lakeward.query.union import TAIL_CHANGES_MAX
@@ -97,7 +96,7 @@ class PlanView:
         """The keys that the tails have, as a table; their rows are `_tail_rows`."""
         if not splits:
             return None
-        tails: list[Tail] = [read_tail(self._conn, self._request, split) for split in splits]
+        tails = read_tails(self._conn, self._request, splits)
         self._tail_rows = pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails])
         return self._registered(pa.concat_tables([tail.keys for tail in tails]))
 

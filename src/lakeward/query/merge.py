@@ -32,7 +32,7 @@ class Tail:
 
     @property
     def keys(self) -> pa.Table:
-        """The keys that have changed."""
+        """The keys that have changed. New ones too: a compacted log may have lost that a key was there before."""
         return self._touched
 
     def untouched(self, rows: pa.RecordBatch) -> pa.RecordBatch:

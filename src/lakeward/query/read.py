@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
 _COUNTED_ROWS = 1 << 20
+#: Tails that are fetched side by side: while one is decoded, the server reads another.
+_TAILS_AT_ONCE = 8
 #: Columns that are quick to read when all that is wanted is how many rows there are.
 _LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.DATE, TypeRoot.BIGINT)
 
@@ -58,10 +61,11 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     return _limited(_one_after_the_other(reading, splits, metrics_of(conn.inner)), request.limit)
 
 
-def read_tail(conn: Connection, request: ReadRequest, split: LakeSplit) -> Tail:
-    """The changes of a split, to be laid over its files by whoever reads them; LogGoneError if they are gone."""
+def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
+    """The changes of splits, to be laid over their files by whoever reads them; LogGoneError if they are gone."""
     reading = _Reading(conn.table(str(request.path)), request)
-    return reading.tail(split)
+    with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
+        return list(threads.map(reading.tail, splits))
 
 
 def _one_after_the_other(reading: _Reading, splits: Sequence[Split], metrics: QueryMetrics) -> Iterator[pa.RecordBatch]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.cold import LogGoneError
+from lakeward.query.duck_session import duck_session
 from lakeward.query.duckdb_views import PlanView
 from lakeward.query.planner import plan_read
 from lakeward.query.query_metrics import metrics_of
@@ -52,30 +54,29 @@ def _answer(
 ) -> pa.Table:
     import duckdb
 
-    duck: Any = duckdb.connect()
     views: list[PlanView] = []
-    try:
-        for ref, times in Counter(tree.tables()).items():
-            name = names.get(ref.name.lower(), ref.name)
-            asked = ReadRequest.of_name(name, options=options)
-            info = conn.table(str(asked.path)).info
-            columns = tree.columns(info.schema) or info.schema.names[:1]
-            request = ReadRequest(
-                asked.path, asked.view, columns, tree.filters(info.schema), options=options, parallelism=1
-            )
-            view = PlanView(conn, duck, info, request, plan_read(conn, request))
-            views.append(view)
-            if ref.schema:
-                duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
-            view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
-        answer = duck.execute(sql).to_arrow_table()
-        for split in (split for view in views for split in view.scanned):
-            metrics_of(conn.inner).handed_over(split)
-        return answer
-    except duckdb.Error as wrong:
-        raise _told(wrong, views) from wrong
-    finally:
-        duck.close()
+    with duck_session() as duck:
+        try:
+            for ref, times in Counter(tree.tables()).items():
+                name = names.get(ref.name.lower(), ref.name)
+                view = _view(conn, duck, tree, ReadRequest.of_name(name, options=options))
+                views.append(view)
+                if ref.schema:
+                    duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
+                view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
+            answer = duck.execute(sql).to_arrow_table()
+        except duckdb.Error as wrong:
+            raise _told(wrong, views) from wrong
+    for split in (split for view in views for split in view.scanned):
+        metrics_of(conn.inner).handed_over(split)
+    return answer
+
+
+def _view(conn: Connection, duck: Any, tree: SqlTree, asked: ReadRequest) -> PlanView:
+    info = conn.table(str(asked.path)).info
+    columns = tree.columns(info.schema) or info.schema.names[:1]
+    request = replace(asked, columns=columns, filters=tree.filters(info.schema), parallelism=1)
+    return PlanView(conn, duck, info, request, plan_read(conn, request))
 
 
 def _told(wrong: Exception, views: list[PlanView]) -> Exception:

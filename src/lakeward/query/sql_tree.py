@@ -15,6 +15,7 @@ from typing import Any
 from lakeward.errors import ErrorCode
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
+from lakeward.query.duck_session import duck_cursor
 from lakeward.query.filters import And, Compare, Filter, In, IsNull, Not, NotNull, Or
 
 _OPS = {
@@ -47,8 +48,8 @@ class SqlTree:
     """A SELECT statement."""
 
     def __init__(self, sql: str) -> None:
-        text = _duckdb().execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0]
-        tree = json.loads(text)
+        with duck_cursor() as duck:
+            tree = json.loads(duck.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
         if tree["error"]:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(f"This is no query: {tree['error_message']}.")
         if len(tree["statements"]) != 1:
@@ -102,16 +103,6 @@ def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
                 f"There is no column '{unknown[0]}'; there are {', '.join(schema.names)}."
             )
     return tree.filters(schema)
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ModuleNotFoundError as missing:
-        raise ErrorCode.UNSUPPORTED_VERSION.error(
-            "SQL without Spark needs DuckDB, which is not installed: pip install 'lakeward[duckdb]'."
-        ) from missing
-    return duckdb.connect()
 
 
 def _walk(node: Any) -> Iterator[dict[str, Any]]:

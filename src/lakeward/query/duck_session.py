@@ -1,0 +1,60 @@
+"""DuckDB for one query. The process has one instance, since opening one takes longer than many a query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from threading import Lock
+from typing import Any
+
+from lakeward.errors import ErrorCode
+
+_lock = Lock()
+_opened: dict[int, Any] = {}
+_numbers = count()
+#: Footers of files that were read before are remembered by path and time; their data is not, it would fill the memory.
+_SETTINGS = ("SET parquet_metadata_cache = true", "SET enable_external_file_cache = false")
+
+
+@contextmanager
+def duck_session() -> Iterator[Any]:
+    """A connection with a database of its own, which is gone afterwards with all views in it."""
+    duck = _instance().cursor()
+    name = f"query_{next(_numbers)}"
+    try:
+        duck.execute(f"ATTACH ':memory:' AS {name}")
+        duck.execute(f"USE {name}")
+        yield duck
+    finally:
+        # Also while an answer was on its way that nobody took: the database must not be in use when it goes.
+        duck.close()
+        with _instance().cursor() as last:
+            last.execute(f"DETACH {name}")
+
+
+def duck_cursor() -> Any:
+    """A connection that only looks at texts."""
+    return _instance().cursor()
+
+
+def _instance() -> Any:
+    with _lock:
+        found = _opened.get(os.getpid())
+        if found is None:  # the first one here, or in a process that was forked
+            found = _opened[os.getpid()] = _connected()
+        return found
+
+
+def _connected() -> Any:
+    try:
+        import duckdb
+    except ModuleNotFoundError as missing:
+        raise ErrorCode.UNSUPPORTED_VERSION.error(
+            "SQL without Spark needs DuckDB, which is not installed: pip install 'lakeward[duckdb]'."
+        ) from missing
+    made = duckdb.connect()
+    for setting in _SETTINGS:
+        made.execute(setting)
+    return made
