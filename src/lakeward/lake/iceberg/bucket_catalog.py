@@ -137,7 +137,8 @@ class BucketCatalog(MetastoreCatalog):
 
 
 def _committed(metadata: TableMetadata, location: str) -> CommitTableResponse:
-    return CommitTableResponse(**{"metadata": metadata, "metadata-location": location})
+    told: dict[str, Any] = {"metadata": metadata, "metadata-location": location}
+    return CommitTableResponse(**told)
 
 
 def _newest(folder: LakePath) -> int | None:
