@@ -143,6 +143,8 @@ class LogTablet:
         settings = self.settings
         if self._segments:
             active = self._segments[-1]
+            if not active.size:
+                self._segment_first_ms = now_ms
             full = active.size and active.size + incoming_bytes > settings.segment_bytes_max
             far = last_offset - active.base_offset > _RELATIVE_OFFSET_MAX
             old = active.size and 0 <= settings.roll_interval_ms <= now_ms - self._segment_first_ms
