@@ -6,14 +6,18 @@ from collections.abc import Mapping
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableDescriptor
+from lakeward.options import remote_store
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
 
 PREFIX = "datalake."
 _NOT_OF_A_FORMAT = {server_options.DATALAKE_ENABLED.key, server_options.DATALAKE_FORMAT.key}
-#: What Apache Fluss never tells clients: keys that hold one of these words.
-_SECRET_WORDS = ("password", "secret", "key")
+#: What Apache Fluss never tells clients: keys that hold one of these words; and tokens.
+_SECRET_WORDS = ("password", "secret", "key", "token")
+#: How a bucket is reached: said once for remote storage, it holds for a lake in a bucket too.
+_OF_A_BUCKET = (remote_store.S3_ENDPOINT, remote_store.S3_REGION, remote_store.S3_PATH_STYLE)
+_BUCKET_SCHEMES = ("s3://", "s3a://", "s3n://")
 
 
 def lake_format_for(options: ServerOptions, properties: Mapping[str, str]) -> str | None:
@@ -32,10 +36,14 @@ def catalog_properties(options: ServerOptions) -> dict[str, str]:
     if lake_format is None:
         return {}
     prefix = f"{PREFIX}{lake_format}."
+    texts = {key: value for key, value in sorted(options.texts.items()) if key.startswith(prefix)}
+    if texts.get(f"{prefix}warehouse", "").startswith(_BUCKET_SCHEMES):
+        shared = {option.key: options.texts.get(option.key) for option in _OF_A_BUCKET}
+        texts = {prefix + key: value for key, value in shared.items() if value is not None} | texts
     return {
         f"{table_options.PREFIX}{key}": value
-        for key, value in sorted(options.texts.items())
-        if key.startswith(prefix) and not any(word in key.lower() for word in _SECRET_WORDS)
+        for key, value in texts.items()
+        if not any(word in key.lower() for word in _SECRET_WORDS)
     }
 
 

@@ -53,6 +53,24 @@ def test_a_lake_table_tells_where_its_catalog_is() -> None:
     assert "table.datalake.iceberg.warehouse" not in world.table("tiered").descriptor.properties, "told, not stored"
 
 
+def test_a_lake_in_a_bucket_is_reached_as_remote_storage_is() -> None:
+    """Endpoint, region and style need not be said twice; what the lake says for itself wins, and no key is told."""
+    world = World(
+        datalake_format="paimon",
+        datalake_paimon_warehouse="s3://bucket/lake",
+        datalake_paimon_s3_region="eu-north-1",
+        datalake_paimon_s3_session__token="hush",
+        s3_endpoint="http://127.0.0.1:9000",
+        s3_region="us-east-1",
+        s3_access__key="hush",
+        s3_secret__key="hush",
+    )
+    world.create("tiered", properties=TIERED)
+    prefix = "table.datalake.paimon."
+    lake = {key.removeprefix(prefix): value for key, value in told(world, "tiered").items() if key.startswith(prefix)}
+    assert lake == {"warehouse": "s3://bucket/lake", "s3.endpoint": "http://127.0.0.1:9000", "s3.region": "eu-north-1"}
+
+
 def test_clients_hear_of_another_warehouse() -> None:
     """A changed option is told at once, and a table can still be altered."""
     world = World(**LAKE)
