@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -36,7 +37,7 @@ def available() -> bool:
     return shutil.which("mvn") is not None and shutil.which("java") is not None
 
 
-def start(*, lake: bool = False) -> Target:
+def start(*, lake: bool = False, settings: Mapping[str, str] | None = None) -> Target:
     """Start the three processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`."""
     class_path = ":".join(str(jar(name)) for name in (*_JARS, *(_LAKE_JARS if lake else ())))
     directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
@@ -50,7 +51,9 @@ def start(*, lake: bool = False) -> Target:
     (directory / "conf" / "server.yaml").write_text(
         f"zookeeper.address: localhost:{zookeeper}\nzookeeper.path.root: /fluss\ndefault.replication.factor: 1\n"
         f"remote.data.dir: {directory}/remote\nbind.listeners: FLUSS://localhost:{coordinator}\n"
-        f"tablet-server.id: 0\ndata.dir: {directory}/data\n" + (_lake_settings(directory) if lake else "")
+        f"tablet-server.id: 0\ndata.dir: {directory}/data\n"
+        + (_lake_settings(directory) if lake else "")
+        + "".join(f"{key}: {value}\n" for key, value in (settings or {}).items())
     )
     conf = ["--configDir", str(directory / "conf")]
     begun = time.perf_counter()

@@ -2,7 +2,8 @@
 
 1. The client's, the query layer's and the Spark connector's tests, against an Apache Fluss of its own.
 2. Our tiering service on an Apache Fluss with a lake, whose coordinator has created the lake's tables.
-3. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
+3. Our client where such a cluster has moved most of its logs to remote storage.
+4. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ _ON_APACHE = [
     "tests/integration/test_cli_kv.py",
     "tests/spark/test_*.py",
 ]
+_EAGER_REMOTE = {
+    "remote.log.task-interval-duration": "1s",
+    "remote.log.task-max-upload-segments": "50",
+    "log.segment.file-size": "256kb",
+}
 _NEEDS_A_LAKE = "tests/spark/test_spark_tiering.py"  # which the cluster started here does not have
 _OLDER_SPARK = ["tests/spark", "tests/peer"]
 _STANDS_STILL = "Failed to move table buckets"
@@ -42,12 +48,17 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `lake`, `spark`."""
+    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
         return 0
-    parts = {"fluss": _against_apache_fluss, "lake": _into_its_lake, "spark": _on_older_spark}
+    parts = {
+        "fluss": _against_apache_fluss,
+        "lake": _into_its_lake,
+        "remote": _from_its_remote_storage,
+        "spark": _on_older_spark,
+    }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
     return 1 if failed else 0
@@ -70,6 +81,16 @@ def _into_its_lake() -> list[str]:
     try:
         environ = {"LAKEWARD_PEER_LAKE": json.dumps([cluster.bootstrap, str(cluster.directory)])}
         return _stepwise("lake", ["tests/peer/test_apache_lake.py"], environ, _Coordinator(cluster))
+    finally:
+        cluster.stop()
+
+
+def _from_its_remote_storage() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with remote storage: our client …", flush=True)
+    cluster = apache_fluss.start(settings=_EAGER_REMOTE)
+    try:
+        environ = {"LAKEWARD_PEER_REMOTE": json.dumps([cluster.bootstrap, str(cluster.directory)])}
+        return _stepwise("remote", ["tests/peer/test_apache_remote.py"], environ, _Coordinator(cluster))
     finally:
         cluster.stop()
 
