@@ -52,6 +52,7 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.spark
 	$(BIN)/python -m bench.tiering
+	$(BIN)/python -m bench.remote
 	$(BIN)/python -m bench.union --spark
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK

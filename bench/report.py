@@ -13,6 +13,7 @@ PAGE = _DOCS / "benchmarks.md"
 SPARK_PAGE = _DOCS / "benchmarks-spark.md"
 TIERING_PAGE = _DOCS / "benchmarks-tiering.md"
 UNION_PAGE = _DOCS / "benchmarks-union.md"
+REMOTE_PAGE = _DOCS / "benchmarks-remote.md"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ async def test_what_is_put_is_got(store: RemoteStore) -> None:
     assert await store.get("a/b/c.bin") == b"0123456789"
     assert await store.get_range("a/b/c.bin", 2, 5) == b"234"
     assert await store.get_range("a/b/c.bin", 8, 99) == b"89"
+    assert await store.get_range("a/b/c.bin", 10, 99) == b""
+    assert await store.get_range("a/b/c.bin", 5, 5) == b""
     await store.put("a/b/c.bin", b"other")
     assert await store.get("a/b/c.bin") == b"other"
 

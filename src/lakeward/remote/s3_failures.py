@@ -7,12 +7,14 @@ import re
 
 from obstore import exceptions
 
-from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
+from lakeward.errors import DeniedError, ErrorCode, InvalidError, LakewardError, NotFoundError
 
 _CODE = re.compile(r"(?:<Code>\s*|\(code: )([A-Za-z.]{1,100})")
 _MESSAGE = re.compile(r"<Message>\s*([^<]{1,300}?)\s*</Message>")
 _STATUS = re.compile(r"status code: (\d{3}[^:\n]{0,40})")
 
+_MAY_PASS = ("408", "429")
+_STATUS_416 = "status code: 416"
 _KEYS = "check s3.access-key and s3.secret-key"
 _DENIED = {
     "AccessDenied": "these keys may not do that",
@@ -43,12 +45,18 @@ class ExistsError(LakewardError):
     """Something is there already."""
 
 
+class BehindEndError(LakewardError):
+    """The bytes asked for begin where the file ends, or behind."""
+
+
 def failure(place: str, bucket: str, endpoint: str, done: str, wrong: Exception) -> LakewardError:
     """`place` could not be `done` (read, written, …): why."""
     text = str(wrong)
     code = _first(_CODE, text)
     if code == "NoSuchBucket":
         return NotFoundError(ErrorCode.STORAGE, f"The bucket '{bucket}' does not exist; create it, or name another.")
+    if code == "InvalidRange" or _STATUS_416 in text:
+        return BehindEndError(ErrorCode.STORAGE, f"{place} has no bytes there.")
     if isinstance(wrong, exceptions.AlreadyExistsError | exceptions.PreconditionError):
         return ExistsError(ErrorCode.STORAGE, f"{place} is there already.")
     refused = isinstance(wrong, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError)
@@ -57,7 +65,11 @@ def failure(place: str, bucket: str, endpoint: str, done: str, wrong: Exception)
         return DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: {why} ({code or 'denied'}).")
     if isinstance(wrong, FileNotFoundError):
         return NotFoundError(ErrorCode.STORAGE, f"{place} does not exist.")
-    return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {_cause(text, code, endpoint)}.")
+    message = f"{place} cannot be {done}: {_cause(text, code, endpoint)}."
+    status = _first(_STATUS, text)
+    if status is not None and status.startswith("4") and not status.startswith(_MAY_PASS):
+        return InvalidError(ErrorCode.STORAGE, message)
+    return ErrorCode.STORAGE.error(message)
 
 
 def _cause(text: str, code: str | None, endpoint: str) -> str:

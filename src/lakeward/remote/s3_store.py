@@ -23,14 +23,14 @@ from lakeward.errors import DeniedError, ErrorCode, NotFoundError, RetriableErro
 from lakeward.remote.credential_chain import found_credentials
 from lakeward.remote.pace import Pace
 from lakeward.remote.repeated import FIRST_PAUSE_MS, longest_pause_ms, repeated
-from lakeward.remote.s3_failures import ExistsError, failure
+from lakeward.remote.s3_failures import BehindEndError, ExistsError, failure
 from lakeward.remote.s3_keys import Keys
 from lakeward.remote.s3_settings import S3Settings
 from lakeward.remote.store import StoredObject, checked_path
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
-    from obstore import ObjectMeta
+    from obstore import Bytes, ObjectMeta
 
 T = TypeVar("T")
 _PART_BYTES = 8 << 20
@@ -81,11 +81,11 @@ class S3Store:
 
     async def put_file(self, path: str, source: Path, *, pace: Pace | None = None) -> int:
         """Copy a local file into the store, in parts when it is large; its size."""
-        size = (await asyncio.to_thread(source.stat)).st_size
-        if size <= _PART_BYTES:
+        size, whole = await asyncio.to_thread(_looked_at, source)
+        if whole is not None:
             if pace is not None:
                 await pace.take(size)
-            await self.put(path, await asyncio.to_thread(source.read_bytes))
+            await self.put(path, whole)
             return size
         await self._again(lambda: self._put_parts(path, source, size, pace))
         return size
@@ -110,37 +110,49 @@ class S3Store:
         if end <= start:
             return b""
         reading = obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
-        return (await self._run("read", path, reading)).to_bytes()
+        try:
+            return (await self._run("read", path, reading)).to_bytes()
+        except BehindEndError:
+            return b""
 
     async def get_file(self, path: str, target: Path) -> int:
         """Copy a file to a local one, which appears when it is whole; its size."""
-        found = await self.head(path)
-        if found is None:
-            raise NotFoundError(ErrorCode.STORAGE, f"{self.url}/{path} does not exist.")
-        beside = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
-        descriptor = await asyncio.to_thread(os.open, beside, os.O_CREAT | os.O_WRONLY, 0o644)
+        asked = obstore.get_async(self._store, checked_path(path), options={"range": (0, _PART_BYTES)})
         try:
-            await self._fill(path, found.size, descriptor)
-            await asyncio.to_thread(beside.replace, target)
-        finally:
-            os.close(descriptor)
-            await asyncio.to_thread(beside.unlink, missing_ok=True)
-        return found.size
+            begun = await self._run("read", path, asked)
+        except BehindEndError:  # an empty file has no first byte
+            await asyncio.to_thread(_write_file, target, b"")
+            return 0
+        size = begun.meta["size"]
+        first = await self._run("read", path, begun.bytes_async())
+        if size <= _PART_BYTES:
+            await asyncio.to_thread(_write_file, target, first)
+        else:
+            await self._get_parts(path, size, first, target)
+        return size
 
-    async def _fill(self, path: str, size: int, descriptor: int) -> None:
+    async def _get_parts(self, path: str, size: int, first: Bytes, target: Path) -> None:
+        beside = _beside(target)
+        descriptor = await asyncio.to_thread(os.open, beside, os.O_CREAT | os.O_WRONLY, 0o644)
         slots = asyncio.Semaphore(_PARTS_AT_ONCE)
 
-        async def fill(start: int) -> None:
+        async def get(start: int) -> None:
             async with slots:
-                data = await self.get_range(path, start, min(start + _PART_BYTES, size))
+                end = min(start + _PART_BYTES, size)
+                reading = obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
+                data = first if start == 0 else await self._run("read", path, reading)
                 await asyncio.to_thread(os.pwrite, descriptor, data, start)
 
         try:
             async with asyncio.TaskGroup() as group:
                 for start in range(0, size, _PART_BYTES):
-                    group.create_task(fill(start))
+                    group.create_task(get(start))
+            await asyncio.to_thread(beside.replace, target)
         except ExceptionGroup as several:
             raise several.exceptions[0] from several
+        finally:
+            os.close(descriptor)
+            await asyncio.to_thread(beside.unlink, missing_ok=True)
 
     async def head(self, path: str) -> StoredObject | None:
         """What is known of a file, None when there is none."""
@@ -231,6 +243,26 @@ def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys, retries:
             },
         },
     )
+
+
+def _looked_at(source: Path) -> tuple[int, bytes | None]:
+    """The size of a file, and its bytes when it goes in one piece."""
+    with source.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        return size, file.read() if size <= _PART_BYTES else None
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
+
+
+def _write_file(target: Path, data: bytes | Bytes) -> None:
+    beside = _beside(target)
+    try:
+        beside.write_bytes(data)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 async def _paced(source: Path, size: int, pace: Pace) -> AsyncIterator[bytes]:

@@ -4,6 +4,7 @@ Paths are relative to the store's root and separated by '/'. What fails is a Lak
 
     NotFoundError    nothing is stored under the path
     DeniedError      the store knows us not, or does not let us
+    InvalidError     the store says that the call is wrong, so that asking again is in vain
     RetriableError   everything else, after the store was asked again for a while
 """
 
@@ -40,7 +41,10 @@ class RemoteStore(Protocol):
         ...
 
     async def create(self, path: str, data: bytes) -> bool:
-        """Store a small file unless one is there; whether it was stored."""
+        """Store a small file unless one is there; whether it was stored.
+
+        Make the content unique where it matters who was first: by it a store knows its own after a lost answer.
+        """
         ...
 
     async def put_file(self, path: str, source: Path, *, pace: Pace | None = None) -> int:
