@@ -18,24 +18,34 @@ _VERSION = 1
 _UNKNOWN = -1
 
 
-def offsets_to_json(table_id: int, offsets: Mapping[TableBucket, int]) -> str:
-    """The document of a table's buckets; all of them are in partitions, or none."""
+def offsets_to_json(table_id: int, offsets: Mapping[TableBucket, int], *, partitioned: bool | None = None) -> str:
+    """The document of a table's buckets, all of them in partitions or none; the place in a list is the bucket.
+
+    `partitioned` says it where there may be no offset yet to show it.
+    """
     partitions: dict[int | None, dict[int, int]] = defaultdict(dict)
     for bucket, offset in offsets.items():
         partitions[bucket.partition_id][bucket.bucket] = offset
+    if partitioned is None:
+        partitioned = bool(partitions) and None not in partitions
     document: dict[str, Any] = {"version": _VERSION, "table_id": table_id}
-    if None in partitions or not partitions:
-        document["bucket_offsets"] = _listed(partitions.get(None, {}))
-    else:
+    if partitioned:
         document["partition_offsets"] = [
             {"partition_id": number, "bucket_offsets": _listed(partitions[number])}
             for number in sorted(p for p in partitions if p is not None)
         ]
+    else:
+        document["bucket_offsets"] = _listed(partitions.get(None, {}))
     return json.dumps(document, separators=(",", ":"))
 
 
 def offsets_of_json(text: str | bytes) -> dict[TableBucket, int]:
     """The buckets of a document whose offset is known."""
+    return table_offsets_of_json(text)[1]
+
+
+def table_offsets_of_json(text: str | bytes) -> tuple[int, dict[TableBucket, int]]:
+    """The table that a document is about, and its buckets whose offset is known."""
     try:
         document = json.loads(text)
         table_id = int(document["table_id"])
@@ -46,7 +56,7 @@ def offsets_of_json(text: str | bytes) -> dict[TableBucket, int]:
             found |= _buckets(table_id, int(partition["partition_id"]), partition["bucket_offsets"])
     except (ValueError, KeyError, TypeError) as wrong:
         raise ErrorCode.CORRUPT_RECORD.error(f"This is no document of lake offsets: {wrong!r}") from wrong
-    return found
+    return table_id, found
 
 
 def _listed(by_bucket: Mapping[int, int]) -> list[int]:
@@ -57,5 +67,5 @@ def _buckets(table_id: int, partition_id: int | None, offsets: Sequence[int]) ->
     return {
         TableBucket(table_id, partition_id, number): int(offset)
         for number, offset in enumerate(offsets)
-        if offset != _UNKNOWN
+        if int(offset) >= 0
     }
