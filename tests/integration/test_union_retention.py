@@ -70,17 +70,6 @@ def test_a_log_is_read_on_in_the_lake(lake: Warehouse) -> None:
         plan_read(lake.conn, ReadRequest.of_name(str(table.path)))
 
 
-def test_a_time_whose_log_is_gone_names_what_can_be_read(lake: Warehouse) -> None:
-    """Between a snapshot and the next, where the log no longer has the rows."""
-    table = lake.conn.create_table("db.log", "id BIGINT", buckets=1, properties=TIERED)
-    table.append([{"id": i} for i in range(100)])
-    written = table.scan(metadata_columns=True).to_arrow()["_timestamp"][-1].as_py()
-    forget(lake, table, 100)
-    asked = {"scan.timestamp-millis": str(int(written.timestamp() * 1000))}
-    with pytest.raises(LakewardError, match=r"db.log cannot be read as of .*; the oldest that can be read is 20"):
-        plan_read(lake.conn, request_of(lake, table, **asked))
-
-
 def test_a_primary_key_table_is_asked_again(lake: Warehouse) -> None:
     """Its lake has moved past the plan: an error that says to ask again, and asking again helps."""
     table = lake.conn.create_table("db.keys", "id BIGINT NOT NULL", primary_key=["id"], buckets=1, properties=TIERED)

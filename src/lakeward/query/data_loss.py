@@ -31,6 +31,15 @@ def removed(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLo
     )
 
 
+def state_passed(table: TablePath, bucket: BucketId, as_of: int, begin: int) -> DataLossError:
+    """Retention has passed the point as of which a stream reads a state."""
+    return DataLossError(
+        f"The rows of {table}, bucket {bucket}, as of offset {as_of}, where the stream began, cannot be told any more: "
+        f"the changelog now begins at {begin} (table.log.ttl and other retention): {_CHOICE}.",
+        *(table, bucket, as_of, begin),
+    )
+
+
 def shrunk(table: TablePath, bucket: BucketId, start: int, end: int) -> DataLossError:
     """The log ends before the offset that the stream has reached."""
     return DataLossError(

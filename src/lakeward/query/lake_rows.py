@@ -12,7 +12,7 @@ import pyarrow as pa
 from lakeward.client.results import BucketId
 from lakeward.errors import LakewardError
 from lakeward.lake.port import Bounds, LakePlace, LakeReader, LakeSnapshot, PlacedFile
-from lakeward.lake.system_columns import BUCKET, OFFSET
+from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.partition import name_of_values
 from lakeward.model.schema import Schema
 from lakeward.query.cold import LogGoneError, open_reader
@@ -132,11 +132,16 @@ class LakeRows:
         starts, stops = (np.zeros(max(w.bucket for w in split.windows) + 2, np.int64) for _ in range(2))
         for bucket, start, stop in split.windows:
             starts[bucket], stops[bucket] = start, stop
+        if split.until_ms is not None:
+            schema = schema.append(pa.field(TIMESTAMP, pa.timestamp("ms", tz="UTC")))
         for rows in self._of_files(split, schema):
             offsets = rows.column(OFFSET).to_numpy()
             # The last place has an empty window, for buckets that are not asked for.
             buckets = np.minimum(rows.column(BUCKET).to_numpy(), len(starts) - 1)
-            kept = rows.filter(pa.array((offsets >= starts[buckets]) & (offsets < stops[buckets])))
+            wanted = (offsets >= starts[buckets]) & (offsets < stops[buckets])
+            if split.until_ms is not None:
+                wanted &= rows.column(TIMESTAMP).cast(pa.int64()).to_numpy() <= split.until_ms
+            kept = rows.filter(pa.array(wanted))
             if kept.num_rows:
                 yield kept.select(list(self._columns))
 

@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.lake.catalog_of import format_name
 from lakeward.lake.port import LakeReader, LakeSnapshot
+from lakeward.lake.system_columns import TIMESTAMP
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_ENABLED
+from lakeward.query.by_time import splits_by_time
 from lakeward.query.cold import (
     ColdPart,
     LakeUnavailableError,
     LogGoneError,
+    bucket_offsets,
     chosen_snapshot,
     cold_part,
     open_reader,
 )
+from lakeward.query.filters import columns_of
 from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
@@ -89,12 +94,13 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
         splits = lake_splits(cold, request)
     else:
         names = None if chosen is None else [p.name for p in chosen]
+        stretches = _stretches(table, request, names)
         try:
-            splits = union_splits(info, cold, _stretches(table, request, names), request)
-        except LogGoneError as wrong:
+            splits = union_splits(info, cold, stretches, request)
+        except LogGoneError:
             if settings.as_of_ms is None:
                 raise
-            raise _gone(info, settings.as_of_ms, reader) from wrong
+            splits = _by_time(conn, table, request, reader, stretches)
     splits = _enough(splits, request)
     return Plan(tuple(splits), summary(info, request, splits, of_all, _share(cold, splits)))
 
@@ -116,13 +122,37 @@ def _without_snapshot(conn: Connection, table: Table, request: ReadRequest, read
     chosen, of_all = chosen_partitions(table, request)
     stretches = _stretches(table, request, None if chosen is None else [p.name for p in chosen])
     if any(start > 0 for start, _ in stretches.values()):
-        raise _gone(table.info, as_of_ms, reader)
+        found = _by_time(conn, table, request, reader, stretches)
+        return Plan(tuple(found), summary(table.info, request, found, of_all))
     splits: Sequence[Split] = (
         [StateSplit(i.partition, i.bucket, as_of=stop, offsets=stop) for i, (_, stop) in stretches.items() if stop]
         if table.info.descriptor.has_primary_key
         else log_splits(stretches, request)
     )
     return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+
+
+def _by_time(
+    conn: Connection,
+    table: Table,
+    request: ReadRequest,
+    reader: LakeReader | None,
+    stretches: Mapping[BucketId, tuple[int, int]],
+) -> Sequence[Split]:
+    """A log table by the times of its rows in the newest snapshot; what cannot be read so names what can be."""
+    info, as_of_ms = table.info, request.settings.as_of_ms
+    assert as_of_ms is not None
+    newest = None if reader is None else next(iter(reader.snapshots()), None)
+    if reader is None or newest is None or info.descriptor.has_primary_key:
+        raise _gone(info, as_of_ms, reader)
+    partitions = table.partitions() if info.descriptor.is_partitioned else ()
+    ends = bucket_offsets(conn, info, newest, {p.id: p.name for p in partitions})
+    names = {name for f in request.filters for name in columns_of(f)}
+    files = reader.files(newest.snapshot_id, [TIMESTAMP, *names])
+    found = splits_by_time(info, format_name(info), newest, files, ends, stretches, request)
+    if found is None:
+        raise _gone(info, as_of_ms, reader)
+    return found
 
 
 def _stretches(table: Table, request: ReadRequest, names: list[str] | None) -> dict[BucketId, tuple[int, int]]:

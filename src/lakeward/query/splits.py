@@ -6,9 +6,9 @@
      "log_start": 10, "log_stop": 20}
 
     {"kind": "lake_range", "tier": "LAKE_ONLY", "partition": null, "format": "iceberg", "snapshot_id": 42, "files": […],
-     "windows": [[0, 10, 20]]}
+     "windows": [[0, 10, 20]], "until_ms": null}
 
-docs/reference/plan.schema.json is the schema of these; the last kind is for streams alone.
+docs/reference/plan.schema.json is the schema of these.
 """
 
 from __future__ import annotations
@@ -183,6 +183,8 @@ class LakeRangeSplit:
     snapshot_id: int
     files: tuple[LakeFile, ...]
     windows: tuple[OffsetWindow, ...]
+    #: Only rows that are not younger.
+    until_ms: int | None = None
 
     @property
     def id(self) -> BucketId:
@@ -209,6 +211,7 @@ class LakeRangeSplit:
             "snapshot_id": self.snapshot_id,
             "files": [_file_json(file) for file in self.files],
             "windows": [list(window) for window in self.windows],
+            "until_ms": self.until_ms,
         }
 
 

@@ -180,9 +180,7 @@ class TableStream:
         present = self._present(hot, found, cold)
         lake = self._lake_splits(batch, cold, found)
         known = {split.id for split in lake}
-        states = [
-            StateSplit(*id_, offset, offset, start.state_ms) for id_, offset in batch.states.items() if id_ not in known
-        ]
+        states = self._states({i: s for i, s in batch.states.items() if i not in known}, start.state_ms, found)
         keeps_order = found.table.info.descriptor.has_primary_key
         logs = whole_logs(present) if keeps_order else log_splits(present, self._request)
         splits = (*lake, *states, *logs)
@@ -203,6 +201,15 @@ class TableStream:
             if batch.gone or cold:
                 raise
             return []
+
+    def _states(self, as_of: Mapping[BucketId, int], time_ms: int, found: TableNow) -> list[StateSplit]:
+        """States as of offsets, by the servers: they take back what changed since, as long as the log has it."""
+        begins = found.offsets("earliest", {id_.partition for id_ in as_of}) if as_of else {}
+        passed = {id_: offset for id_, offset in as_of.items() if begins.get(id_, 0) > offset}
+        if passed and self._settings.fail_on_data_loss:
+            (id_, offset), *_ = passed.items()
+            raise data_loss.state_passed(self._request.path, id_, offset, begins[id_])
+        return [StateSplit(*id_, None if id_ in passed else offset, offset, time_ms) for id_, offset in as_of.items()]
 
     def _turns_to_lake(self, found: TableNow) -> bool:
         """Whether rows that have left the log are in the lake, by their offsets."""
