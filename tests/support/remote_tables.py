@@ -33,11 +33,16 @@ def append_ids(table: WireTable, batches: int, *, bucket: int = 0, partition: in
     return end
 
 
-def manifests(table: WireTable, partition: int | None = None) -> dict[int, Path]:
+def manifest_urls(table: WireTable, partition: int | None = None) -> dict[int, str]:
     """Where the manifest of each bucket is."""
     request = ListRemoteLogManifestsRequest(table_id=table.table_id, partition_id=partition)
     answer = table.cluster.coordinator.call(Api.LIST_REMOTE_LOG_MANIFESTS, request)
-    return {one.table_bucket.bucket_id: Path(one.remote_log_manifest_path) for one in answer.manifests}
+    return {one.table_bucket.bucket_id: one.remote_log_manifest_path for one in answer.manifests}
+
+
+def manifests(table: WireTable, partition: int | None = None) -> dict[int, Path]:
+    """The same in a directory store."""
+    return {bucket: Path(url) for bucket, url in manifest_urls(table, partition).items()}
 
 
 def remote_end(table: WireTable, bucket: int = 0, partition: int | None = None) -> int:
