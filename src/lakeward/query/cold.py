@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId
@@ -106,16 +107,20 @@ def cold_part(
     in_all = 0
     schema, keys = info.schema, info.descriptor.partition_keys
     known: dict[tuple[str, ...], bool] = {}
-    for placed in _files(info, reader, snapshot, names):
-        in_all += 1
-        values = placed.place.partition_values
+    for place, here in groupby(_files(info, reader, snapshot, names), lambda placed: placed.place):
+        group = list(here)
+        in_all += len(group)
+        values = place.partition_values
         if values not in known:
             spec = dict(zip(keys, values, strict=True))
-            known[values] = keeps_partition(kept, partition_values(schema, spec))
+            known[values] = not kept or keeps_partition(kept, partition_values(schema, spec))
+        if not known[values]:
+            continue
         # A file of a primary key table hides no row of another file: a key is in one file only.
-        if known[values] and may_match(kept, placed.bounds):
+        matching = [placed for placed in group if may_match(kept, placed.bounds)] if kept else group
+        if matching:
             name = name_of_values(values) if values else None
-            found.setdefault(BucketId(name, placed.place.bucket), []).append(placed)
+            found.setdefault(BucketId(name, place.bucket), []).extend(matching)
     return ColdPart(format_name(info), snapshot.snapshot_id, snapshot.committed_ms, by_id, found, in_all, reader.merges)
 
 

@@ -64,6 +64,8 @@ class Summary:
     lake: LakeShare | None = None
     #: About; None where nobody has looked.
     log_bytes: int | None = None
+    #: What the logs hold, where bounds on offsets and times leave out some of it.
+    log_offsets_in_all: int | None = None
 
     def __str__(self) -> str:
         parts = []
@@ -76,13 +78,20 @@ class Summary:
             parts.append("current state")
         if self.log_offsets or not self.is_state:
             about = f" (about {_counted(self.log_bytes, 'byte')})" if self.log_bytes else ""
-            parts.append(_counted(self.log_offsets, "offset") + about)
+            parts.append(self.log_share + about)
         parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
         if self.filters:
             parts.append(f"pushed: {', '.join(self.filters)}")
         if self.limit is not None:
             parts.append(f"limit {self.limit:,}")
         return ", ".join(parts)
+
+    @property
+    def log_share(self) -> str:
+        """How many offsets of logs are read, out of how many."""
+        if self.log_offsets_in_all is None:
+            return _counted(self.log_offsets, "offset")
+        return f"{self.log_offsets:,} of {_counted(self.log_offsets_in_all, 'offset')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,7 @@ class Plan:
             },
             "log_offsets": told.log_offsets,
             "log_bytes": told.log_bytes,
+            "log_offsets_in_all": told.log_offsets if told.log_offsets_in_all is None else told.log_offsets_in_all,
             "partitions": None
             if told.partitions is None
             else {"read": told.partitions[0], "in_all": told.partitions[1]},
@@ -141,11 +151,11 @@ def summary(
     info: TableInfo, request: ReadRequest, splits: Sequence[Split], of_all: int = 0, lake: LakeShare | None = None
 ) -> Summary:
     """What some splits amount to; `of_all` is how many partitions there are."""
-    read = {s.partition for s in splits}
+    buckets = {s.id for s in splits}
     return Summary(
         name=request.name,
-        partitions=(len(read), of_all) if info.descriptor.is_partitioned else None,
-        buckets=len({s.id for s in splits}),
+        partitions=(len({id_.partition for id_ in buckets}), of_all) if info.descriptor.is_partitioned else None,
+        buckets=len(buckets),
         offsets=sum(s.weight for s in splits),
         log_offsets=sum(_log_offsets(s) for s in splits),
         columns=_columns(info, request),

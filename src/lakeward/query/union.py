@@ -61,11 +61,13 @@ def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
     found: list[Split] = []
     for id_, placed in cold.files.items():
         group: list[LakeFile] = []
+        rows = 0
         for file in (p.file for p in placed):
-            if group and not cold.merges and sum(f.rows for f in group) + file.rows > target:
+            if group and not cold.merges and rows + file.rows > target:
                 found.append(_of_files(cold, id_, group))
-                group = []
+                group, rows = [], 0
             group.append(file)
+            rows += file.rows
         found.append(_of_files(cold, id_, group))
     return found
 

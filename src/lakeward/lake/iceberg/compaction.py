@@ -24,7 +24,7 @@ from lakeward.lake.iceberg.data_writer import DataFileWriter, Writing, WrittenFi
 from lakeward.lake.iceberg.file_changes import FileChanges
 from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import live_files
-from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.places import Places
 from lakeward.lake.port import LakePlace
 from lakeward.lake.system_columns import OFFSET
 from lakeward.model.table import TableInfo
@@ -82,7 +82,7 @@ def compact(table: Table, info: TableInfo) -> Compacted:
 def _untidy(table: Table, info: TableInfo) -> Iterator[tuple[LakePlace, list[DataFile]]]:
     """Places and their small files, in the order of the log; files with deletes on them are left alone."""
     spec, schema, left = table.spec(), table.schema(), _PASS_BYTES
-    columns = spec_columns(spec, schema)
+    places = Places(spec_columns(spec, schema), info)
     for values, files in live_files(table.current_snapshot(), table.io).items():
         if files.position_deletes or files.equality_deletes:
             continue
@@ -93,7 +93,7 @@ def _untidy(table: Table, info: TableInfo) -> Iterator[tuple[LakePlace, list[Dat
         left -= size
         offset_id = schema.find_field(OFFSET).field_id
         yield (
-            place_of(columns, info, values),
+            places.of(values),
             sorted(small, key=lambda f: _first_offset(f, offset_id)),
         )
 

@@ -12,7 +12,7 @@ from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.iceberg.file_changes import FileChanges
 from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import live_files
-from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.places import Places
 from lakeward.model.table import TableInfo
 
 #: What people have loaded into the lake themselves has other names, and stays.
@@ -23,11 +23,11 @@ def forget(table: Table, info: TableInfo, partitions: Collection[tuple[str, ...]
     """Remove our files of partitions; how many. LakeConflictError if somebody changed them meanwhile."""
     table.refresh()
     planned_on = table.metadata.current_snapshot_id
-    columns = spec_columns(table.spec(), table.schema())
+    places = Places(spec_columns(table.spec(), table.schema()), info)
     gone = [
         file.file_path
         for values, files in live_files(table.current_snapshot(), table.io).items()
-        if place_of(columns, info, values).partition_values in partitions
+        if places.of(values).partition_values in partitions
         for file in (*files.data, *files.position_deletes)
         if _OUR_NAMES.search(file.file_path)
     ]

@@ -22,16 +22,25 @@ class SpecColumn(NamedTuple):
     is_identity: bool
 
 
-def place_of(spec: Sequence[SpecColumn], info: TableInfo, values: Sequence[Any]) -> LakePlace:
-    """The place of a partition with these values, as a manifest holds them."""
-    bucket, texts = 0, {}
-    for (name, is_identity), value in zip(spec, values, strict=True):
-        if name != BUCKET and is_identity:
-            type_ = info.schema.column(name).type
-            texts[name] = value_text(type_, _as_ours(type_, value))
-        else:
-            bucket = value
-    return LakePlace(bucket, tuple(texts[name] for name in info.descriptor.partition_keys))
+class Places:
+    """The places of partitions of one spec; buckets of a partition share its texts."""
+
+    def __init__(self, spec: Sequence[SpecColumn], info: TableInfo) -> None:
+        own = [n for n, column in enumerate(spec) if column.name != BUCKET and column.is_identity]
+        self._bucket = next((n for n in range(len(spec)) if n not in own), None)
+        at = {spec[n].name: n for n in own}
+        self._keys = [(at[name], info.schema.column(name).type) for name in info.descriptor.partition_keys]
+        self._known: dict[tuple[Any, ...], tuple[str, ...]] = {}
+
+    def of(self, values: Sequence[Any]) -> LakePlace:
+        """The place of a partition with these values, as a manifest holds them."""
+        keys = tuple([values[n] for n, _ in self._keys])
+        texts = self._known.get(keys)
+        if texts is None:
+            types = [type_ for _, type_ in self._keys]
+            texts = tuple(value_text(t, _as_ours(t, value)) for t, value in zip(types, keys, strict=True))
+            self._known[keys] = texts
+        return LakePlace(0 if self._bucket is None else values[self._bucket], texts)
 
 
 def _as_ours(type_: DataType, value: Any) -> Any:

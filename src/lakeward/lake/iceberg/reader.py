@@ -24,7 +24,7 @@ from lakeward.lake.iceberg.lake_files import (
 )
 from lakeward.lake.iceberg.manifest_cache import ManifestCache
 from lakeward.lake.iceberg.manifest_entries import DATA, POSITION_DELETES, ManifestEntry, read_entries
-from lakeward.lake.iceberg.places import SpecColumn, place_of
+from lakeward.lake.iceberg.places import Places, SpecColumn
 from lakeward.lake.iceberg.row_positions import DeletedPositions
 from lakeward.lake.iceberg.snapshot_forms import described
 from lakeward.lake.iceberg.table_document import ROUND_TAG, DocumentSnapshot, TableDocument
@@ -88,13 +88,13 @@ class IcebergReader:
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
         """The live files of a snapshot; refuses one with equality deletes, which only compaction turns into rows."""
         bounds = ColumnBounds(self._document.columns, bounds_of)
-        specs = {
-            id_: tuple(SpecColumn(f.column, f.transform == "identity") for f in fields)
+        places = {
+            id_: Places([SpecColumn(f.column, f.transform == "identity") for f in fields], self._info)
             for id_, fields in self._document.specs.items()
         }
         found: list[PlacedFile] = []
         for (spec_id, values), files in self._live(self._document.snapshots.get(snapshot_id)).items():
-            found += _placed(place_of(specs[spec_id], self._info, values), files, bounds)
+            found += _placed(places[spec_id].of(values), files, bounds)
         return found
 
     def _live(self, snapshot: DocumentSnapshot | None) -> Mapping[tuple[int, tuple[Any, ...]], _Files]:

@@ -17,7 +17,7 @@ from lakeward.lake.iceberg.expiry import expire, orphans
 from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.old_partitions import forget
-from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.places import Places
 from lakeward.lake.iceberg.reader import IcebergReader
 from lakeward.lake.iceberg.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
@@ -77,14 +77,14 @@ class IcebergTable:
         ]
 
     def _files_by_place(self, info: TableInfo) -> dict[LakePlace, LiveFiles]:
-        spec, found = spec_columns(self._table.spec(), self._table.schema()), {}
+        places, found = Places(spec_columns(self._table.spec(), self._table.schema()), info), {}
         for values, files in live_files(self._table.current_snapshot(), self._table.io).items():
             if files.equality_deletes:
                 raise ErrorCode.INVALID_TABLE.error(
                     f"{info.path} holds equality deletes of another tiering service in the lake, which this one does "
                     "not read. Compact the table with Iceberg's rewrite_data_files first."
                 )
-            found[place_of(spec, info, values)] = files
+            found[places.of(values)] = files
         return found
 
     def commit(self, written: Sequence[bytes], round_: RoundProperties, after: int | None) -> LakeSnapshot:

@@ -12,7 +12,7 @@ from lake_tables import table_info
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.iceberg.layout import partition_of, partition_spec, sort_order, spec_columns
-from lakeward.lake.iceberg.places import place_of
+from lakeward.lake.iceberg.places import Places
 from lakeward.lake.iceberg.types import iceberg_schema
 from lakeward.lake.port import LakePlace
 from lakeward.model.table import TableInfo
@@ -77,4 +77,4 @@ def test_a_partition_of_every_type_is_its_place(type_: str, value: Any, text: st
     rows = pa.RecordBatch.from_arrays([pa.array(row[f.name], f.type) for f in own], schema=own)
     key = partition_of(spec, schema, 3, rows)
     values = [key.partition[i] for i in range(len(key.partition))]
-    assert place_of(spec_columns(spec, schema), info, values) == LakePlace(3, (text,))
+    assert Places(spec_columns(spec, schema), info).of(values) == LakePlace(3, (text,))
