@@ -54,12 +54,13 @@ def plan(
     from lakeward.query.planner import plan_read
     from lakeward.query.request import ReadRequest
     from lakeward.query.sql_tree import where_filters
+    from lakeward.query.views import view_schema
 
     options = read_options(warehouse, properties, as_of, snapshot)
     with session.connect() as connection:
         named = ReadRequest.of_name(table)
         opened = connection.table(str(named.path))
-        filters = () if where is None else where_filters(where, opened.info.schema)
+        filters = () if where is None else where_filters(where, view_schema(opened.info.schema, named.view))
         asked = ReadRequest(named.path, named.view, columns or None, filters, options=options, parallelism=parallelism)
         made = with_log_bytes(opened, plan_read(connection, asked))
     if output == "json":
@@ -97,7 +98,7 @@ def _log_share(total: Summary) -> str:
     if total.is_state:
         changes = total.offsets - total.log_offsets - (total.lake.rows if total.lake else 0)
         state = f", and the current state of servers, at most {count(changes, 'row')}"
-    return count(total.log_offsets, "offset") + about + state
+    return total.log_share + about + state
 
 
 def _line(split: Split) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakeward.client.results import BucketId, Timestamp
@@ -231,7 +232,7 @@ def _from_servers(table: Table, request: ReadRequest) -> Plan:
     chosen, of_all = chosen_partitions(table, request)
     names = None if chosen is None else [p.name for p in chosen]
     is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
-    ranges = _ranges(table, request, names, is_state=is_state)
+    ranges, in_all = _ranges(table, request, names, is_state=is_state)
     splits: Sequence[Split]
     if is_state:
         splits = [
@@ -241,18 +242,23 @@ def _from_servers(table: Table, request: ReadRequest) -> Plan:
         ]
     else:
         splits = enough(log_splits(ranges, request), request)
-    return Plan(tuple(splits), summary(table.info, request, splits, of_all))
+    told = replace(summary(table.info, request, splits, of_all), log_offsets_in_all=in_all)
+    return Plan(tuple(splits), told)
 
 
 def _ranges(
     table: Table, request: ReadRequest, names: list[str] | None, *, is_state: bool
-) -> dict[BucketId, tuple[int, int]]:
-    """The stretch of each bucket's log that is read; `scan.startup.mode=timestamp` holds for bounded reads too."""
+) -> tuple[dict[BucketId, tuple[int, int]], int | None]:
+    """The stretch of each bucket's log that is read, and what the logs hold if filters leave out some of it.
+
+    `scan.startup.mode=timestamp` holds for bounded reads too.
+    """
     starts = table.offsets("earliest", partitions=names)
     stops = table.offsets("latest", partitions=names)
     ranges = {id_: (starts[id_], stop) for id_, stop in stops.items()}
     if is_state:
-        return ranges
+        return ranges, None
+    in_all = sum(stop - start for start, stop in ranges.values())
     settings = request.settings
     times = [settings.start_ms] if settings.mode is StartupMode.TIMESTAMP else []
     if request.view is not View.ROWS:
@@ -263,7 +269,8 @@ def _ranges(
     if since_ms is not None:
         begins = _offsets_since(table, since_ms, names, stops)
         ranges = {id_: (max(start, begins[id_]), stop) for id_, (start, stop) in ranges.items()}
-    return ranges
+    left = sum(max(stop - start, 0) for start, stop in ranges.values())
+    return ranges, in_all if left < in_all else None
 
 
 def _offsets_since(
