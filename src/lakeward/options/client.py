@@ -68,7 +68,7 @@ REMOTE_TMP_DIR = _optional(
 REMOTE_DOWNLOADS = _row(
     "client.remote-file.download-thread-num", COUNT, 3, "Downloads of a connection under way at once."
 )
-for _family in ("s3.", "fs.s3a."):
+for _family in ("s3.", "fs.s3a.", "remote.store."):
     CLIENT_OPTIONS.open_prefix(_family, "How this client reaches the remote store, in place of what the server says.")
 
 # Lookups
