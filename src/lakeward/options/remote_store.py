@@ -6,8 +6,10 @@ handed to `open_store` is read by them too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from lakeward.options.kinds import COUNT, DURATION, TEXT
-from lakeward.options.option import OptionTable, Scope
+from lakeward.options.option import Option, OptionTable, Scope
 
 _SECOND_MS, _HOUR_MS = 1000, 3_600_000
 
@@ -72,7 +74,7 @@ TOKEN_ALLOW_STATIC = _switch(
     "Whether clients are given the server's own keys where no temporary ones can be had (Lakeward).",
 )
 
-for _name, _option in {
+_ALIASES: dict[str, Option[Any]] = {
     "s3.access.key": S3_ACCESS_KEY,
     "s3.secret.key": S3_SECRET_KEY,
     "s3.session.token": S3_SESSION_TOKEN,
@@ -88,5 +90,6 @@ for _name, _option in {
     "fs.s3a.assumed.role.arn": S3_CLIENT_ROLE,
     "fs.s3a.assumed.role.session.name": S3_ROLE_SESSION,
     "fs.s3a.assumed.role.sts.endpoint": S3_STS_ENDPOINT,
-}.items():
+}
+for _name, _option in _ALIASES.items():
     _alias(_name, _option)
