@@ -44,6 +44,9 @@ class TableRef:
         return f"{self.schema}.{self.table}" if self.schema else self.table
 
 
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+
+
 class SqlTree:
     """A SELECT statement."""
 
@@ -166,12 +169,14 @@ def _column(node: dict[str, Any], schema: Schema) -> str | None:
 
 def _value(node: dict[str, Any], schema: Schema, column: str) -> Any:
     """A literal as a value of the column's type; None when it is no plain literal, or is compared in another type."""
-    if node["type"] == "OPERATOR_CAST" and node["cast_type"]["id"] in {"DATE", "TIMESTAMP", "VARCHAR"}:
+    root = schema.column(column).type.root
+    casts = {"VARCHAR", _ZONED} if root is TypeRoot.TIMESTAMP_LTZ else {"DATE", "TIMESTAMP", "VARCHAR"}
+    if node["type"] == "OPERATOR_CAST" and node["cast_type"]["id"] in casts:
         node = node["child"]
     told: Any = node.get("value")
     if node["type"] != "VALUE_CONSTANT" or told["is_null"] or told["type"]["id"] not in _PLAIN:
         return None
-    value, root = told["value"], schema.column(column).type.root
+    value = told["value"]
     try:
         match value:
             case bool():
@@ -187,6 +192,9 @@ def _value(node: dict[str, Any], schema: Schema, column: str) -> Any:
             case str() if root is TypeRoot.TIMESTAMP:
                 moment = dt.datetime.fromisoformat(value)
                 return moment if moment.tzinfo is None else None
+            case str() if root is TypeRoot.TIMESTAMP_LTZ:  # without a zone of its own it is in the session's
+                moment = dt.datetime.fromisoformat(value)
+                return None if moment.tzinfo is None else moment
             case _:
                 return None
     except ValueError:
