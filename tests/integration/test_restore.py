@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arrow_batches import ids_batch
 from eventually import eventually
 from lost_server import LostServer
+from pyfluss_session import Session, scan
+from server_process import ServerProcess
+from wire_client import WireCluster
+from wire_tables import LATEST, WireTable
 
 import lakeward
 from lakeward.errors import ErrorCode
@@ -101,6 +106,46 @@ def test_everything_comes_back_from_a_directory(lost: NewLost, engine: str) -> N
 def test_everything_comes_back_from_s3(lost: NewLost, s3: Any) -> None:
     """The same with all of it in S3."""
     check_comes_back(lost(s3.server_options, kv__engine="rocksdb"))
+
+
+@pytest.mark.oracle
+async def test_the_official_client_reads_and_looks_up_everything(lost: NewLost) -> None:
+    """Rows of logs, which are now only remote, and rows by key; it writes on, too."""
+    server = lost()
+    with server.connect() as connection:
+        fill(connection)
+        before = contents(connection)
+    server.wait_until_copied(LOG, STATE, PARTS, state=[STATE, PARTS])
+    server.process.kill()
+    server.come_back()
+    async with await Session.open(server.process.bootstrap, "fluss", writer__batch_timeout_ms="0") as session:
+        log, state = await session.table("log"), await session.table("state")
+        found = await scan(log, buckets=(0, 1))
+        assert sorted(found["id"].to_pylist()) == before["log"]
+        lookuper = state.new_lookup().create_lookuper()
+        looked_up = [await lookuper.lookup({"id": i}) for i in (0, 99, 100, 120)]
+        assert [row and row["name"] for row in looked_up] == [None, "old-99", "new-100", "new-120"]
+        writer = log.new_append().create_writer()
+        await writer.append({"id": 1000, "name": "on"}).wait()
+        assert len(await scan(log, buckets=(0, 1))) == len(before["log"]) + 1
+
+
+def test_writers_go_on(lost: NewLost) -> None:
+    """A batch that came before the loss is known when it is sent again, the next one is taken; ids are new."""
+    server = lost()
+    with WireCluster.of(server.process.bootstrap) as cluster:
+        table = WireTable.create(cluster, "fluss", "ids", ("id", "BIGINT"))
+        writer_id = table.new_writer()
+        bases = [table.append(ids_batch(range(5), writer_id=writer_id, sequence=number)) for number in range(3)]
+    server.wait_until_copied("fluss.ids")
+    server.process.kill()
+    server.come_back()
+    with WireCluster.of(server.process.bootstrap) as cluster:
+        table = WireTable.find(cluster, table.path)
+        assert table.append(ids_batch(range(5), writer_id=writer_id, sequence=2)) == bases[2]
+        assert table.append(ids_batch(range(5), writer_id=writer_id, sequence=3)) == 15
+        assert table.new_writer() > writer_id + 1
+        assert table.offset(LATEST) == 20
 
 
 def test_what_was_not_copied_is_told(lost: NewLost) -> None:
@@ -196,8 +241,6 @@ def test_an_interrupted_restore_begins_anew(lost: NewLost, tmp_path: Path) -> No
     (half / "fluss" / "log-0").mkdir(parents=True)
     (half / "restoring.json").write_text("{}")
     (half / "metadata.db").write_text("half of it")
-    from server_process import ServerProcess
-
     with pytest.raises(AssertionError, match="was interrupted; run `lakeward restore`"):
         ServerProcess(half, remote__data__dir=server.url).start()
     server.come_back()
