@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from cli_process import Cli
 from eventually import eventually
 from pyfluss_session import Session, append, scan
 from remote_tables import EAGER, ROWS, append_ids, local_start, manifest_of, manifests, remote_end, wait_for_history
@@ -248,6 +252,48 @@ def test_rows_are_remote_within_the_time_of_sync(start: Start) -> None:
             assert eventually(lambda end=end: remote_end(table) == end)
         assert len(manifest_of(table).segments) <= 3
         assert local_start(server.data_dir, table) <= end
+
+
+def test_people_and_prometheus_are_told_what_is_where(start: Start, tmp_path: Path) -> None:
+    """GET /remote, GET /metrics and `lakeward remote status` say the same of segments, bytes and lag."""
+    server = start()
+    with WireCluster.of(server.bootstrap) as cluster:
+        create_database(cluster, "db")
+        table = WireTable.create(cluster, "db", "t")
+        end = append_ids(table, 30)
+        wait_for_history(server.data_dir, table)
+        manifest = manifest_of(table)
+    assert eventually(lambda: _get_json(server, "/remote")["remote_bytes"] == manifest.size_bytes)
+    document = _get_json(server, "/remote")
+    (one,) = document["tables"]
+    assert (one["table"], one["remote_segments"], one["remote_bytes"]) == (
+        "db.t",
+        len(manifest.segments),
+        manifest.size_bytes,
+    )
+    assert one["local_segments"] == 2
+    assert one["lag_rows"] == end - manifest.end_offset
+    assert 0 < one["lag_bytes"] < one["local_bytes"]
+    assert document["remote_bytes"] == manifest.size_bytes
+    assert not document["is_failing"]
+    metrics = _get(server, "/metrics")
+    assert f'lakeward_remote_log_bytes{{table="db.t"}} {manifest.size_bytes}' in metrics
+    assert "lakeward_remote_log_failures_total 0" in metrics
+    server.restart()
+    assert eventually(lambda: _get_json(server, "/remote")["tables"][0].get("local_segments") == 2)
+    shown = Cli(server.bootstrap, tmp_path).ok("remote", "status")
+    assert "db.t" in shown
+    assert "in all" in shown
+
+
+def _get(server: ServerProcess, path: str) -> str:
+    with urllib.request.urlopen(f"http://{server.bootstrap}{path}", timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def _get_json(server: ServerProcess, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_get(server, path))
+    return found
 
 
 @pytest.mark.oracle

@@ -36,6 +36,7 @@ _SECTIONS = {
     },
     "Look after": {
         "groups": _HOME + "groups",
+        "remote": _HOME + "remote",
         "cluster": _HOME + "cluster",
         "completion": _HOME + "completion",
     },

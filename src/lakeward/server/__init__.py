@@ -2,7 +2,7 @@
 
 node             start, serve, stop: puts the parts together
 caller           who asks, and by which address
-http             GET /health and GET /metrics on the same port
+http             GET /health, /metrics and /remote on the same port
 lake_metrics     how far the lake is behind, for GET /metrics
 housekeeping     what happens by the clock: checkpoints, retention, partitions, idle connections
 metadata_store/  the cluster's durable memory

@@ -9,11 +9,13 @@ _TEXT = "text/plain; charset=utf-8"
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def answer(request: bytes, *, health: Callable[[], str], metrics: Callable[[], str]) -> bytes:
+def answer(
+    request: bytes, *, health: Callable[[], str], metrics: Callable[[], str], remote: Callable[[], str] | None = None
+) -> bytes:
     """A whole HTTP/1.1 answer; the connection is closed after it."""
     line = request.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(line) != 3 or not line[2].startswith("HTTP/"):
-        return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health and GET /metrics.\n")
+        return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health, /metrics and /remote.\n")
     method, target, _ = line
     path = target.split("?", 1)[0]
     if method not in {"GET", "HEAD"}:
@@ -23,7 +25,11 @@ def answer(request: bytes, *, health: Callable[[], str], metrics: Callable[[], s
         return _response(200, health(), "application/json", body=body)
     if path == "/metrics":
         return _response(200, metrics(), _PROMETHEUS, body=body)
-    return _response(404, f"There is no {path} here; try /health or /metrics.\n", body=body)
+    if path == "/remote":
+        if remote is None:
+            return _response(404, "This server copies nothing to remote storage; set 'remote.data.dir'.\n", body=body)
+        return _response(200, remote(), "application/json", body=body)
+    return _response(404, f"There is no {path} here; try /health, /metrics or /remote.\n", body=body)
 
 
 def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool = True) -> bytes:

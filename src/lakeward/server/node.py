@@ -175,7 +175,8 @@ class Node:
 
     def http(self, request: bytes) -> bytes:
         """A plain HTTP request has come."""
-        return http.answer(request, health=self._health, metrics=self._metrics.text)
+        remote = None if self._remote_logs is None else self._remote_status
+        return http.answer(request, health=self._health, metrics=self._metrics.text, remote=remote)
 
     def opened(self, connection: ServerConnection) -> None:
         """A client has come."""
@@ -315,6 +316,10 @@ class Node:
     def _health(self) -> str:
         return json.dumps({"status": "ok", "tables": sum(1 for _ in self.coordinator.catalog.tables())}) + "\n"
 
+    def _remote_status(self) -> str:
+        assert self._remote_logs is not None
+        return json.dumps(self._remote_logs.status.document()) + "\n"
+
     def _declare_metrics(self) -> None:
         self._requests = self._metrics.counter("lakeward_requests_total", "Requests by API.")
         connections = self._metrics.gauge("lakeward_connections", "Open client connections.")
@@ -328,6 +333,8 @@ class Node:
         waiting = self._metrics.gauge("lakeward_fetches_waiting", "Fetches that wait for rows.")
         waiting.read_from(lambda: len(self._waiters))
         LakeMetrics(self.coordinator, self._tablets).declare(self._metrics)
+        if self._remote_logs is not None:
+            self._remote_logs.status.declare(self._metrics)
 
     def _count_request(self, api: Api) -> None:
         self._requests.add(1, (("api", api.name),))

@@ -82,6 +82,8 @@ class LogCopies:
         self._swept: set[TableBucket] = set()
         self._told: set[TableBucket] = set()
         self._awaited: dict[TableBucket, list[asyncio.Future[None]]] = {}
+        #: Base offsets and sizes of logs that were not in use when they were looked at.
+        self.at_rest: dict[TableBucket, list[tuple[int, int]]] = {}
         self._not_before_s = 0.0
         self._is_stopped = False
         self.trouble = CopyTrouble(f"copies to {store.url}", clock.monotonic)
@@ -121,16 +123,20 @@ class LogCopies:
         """The same for logs that are not in use; those that have something to do are opened."""
         now_ms = self._clock.now_ms()
         for bucket in list(self._tablets.all_buckets()):
+            self.at_rest.pop(bucket, None)
             if self._tablets.open_log(bucket) is None and self._tablets.exists(bucket):
-                copied = self._logs.remote_end(bucket)
-                pointer = self._logs.pointers.get(bucket)
-                oldest_ms = None if pointer is None else pointer.oldest_timestamp
-                ttl_ms = self._tablets.settings(bucket).ttl_ms
-                if (oldest_ms is not None and 0 < ttl_ms < now_ms - oldest_ms) or (
-                    self._tablets.active_offset_on_disk(bucket) > copied
-                ):
-                    self._tablets.log(bucket)
+                self._look_at_rest(bucket, now_ms)
             yield bucket
+
+    def _look_at_rest(self, bucket: TableBucket, now_ms: int) -> None:
+        segments = self._tablets.segments_on_disk(bucket)
+        if segments:
+            self.at_rest[bucket] = segments
+        pointer = self._logs.pointers.get(bucket)
+        oldest_ms = None if pointer is None else pointer.oldest_timestamp
+        expires = oldest_ms is not None and 0 < self._tablets.settings(bucket).ttl_ms < now_ms - oldest_ms
+        if expires or (len(segments) > 1 and segments[-1][0] > self._logs.remote_end(bucket)):
+            self._tablets.log(bucket)  # from now on it is in use
 
     def want(self, bucket: TableBucket) -> None:
         """Copy a bucket as soon as it is its turn."""

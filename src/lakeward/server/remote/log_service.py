@@ -18,6 +18,7 @@ from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.port import MetadataStore
 from lakeward.server.remote.log_copies import CopyLimits, LogCopies
+from lakeward.server.remote.log_status import RemoteLogStatus
 from lakeward.server.remote.remote_garbage import RemoteGarbage
 from lakeward.server.remote.remote_indexes import RemoteIndexes
 from lakeward.server.remote.remote_logs import RemoteLogs
@@ -58,6 +59,7 @@ class RemoteLogService:
             sync_ms=options.get(rows.REMOTE_LOG_SYNC),
         )
         self.copies = LogCopies(tablets, self.logs, store, self.garbage, limits, clock, entropy, self._floor, settled)
+        self.status = RemoteLogStatus(coordinator.catalog, tablets, self.logs, self.copies, self.garbage, clock)
         tablets.copied_offset_of = self.logs.remote_end
         self._drop_what_is_gone()
 

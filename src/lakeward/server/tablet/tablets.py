@@ -148,11 +148,10 @@ class Tablets:
         """The logs in use."""
         return list(self._logs.items())
 
-    def active_offset_on_disk(self, bucket: TableBucket) -> int:
-        """Where the segment begins that a log which is not in use would write to; 0 if it has one segment at most."""
+    def segments_on_disk(self, bucket: TableBucket) -> list[tuple[int, int]]:
+        """Base offset and size of each segment of a log, in order; for logs that are not in use."""
         directory = self._directory.log(self._parent(self.table(bucket), bucket), bucket.bucket)
-        bases = sorted(int(path.stem) for path in directory.glob("*.log"))
-        return bases[-1] if len(bases) > 1 else 0
+        return sorted((int(path.stem), path.stat().st_size) for path in directory.glob("*.log"))
 
     def kv(self, bucket: TableBucket, version: int | None = None) -> KvTablet:
         """The state of a bucket of a primary key table; `version` is that of the API it is asked through."""

@@ -75,6 +75,10 @@ class LogTablet:
         """Bytes of all segments."""
         return sum(s.size for s in self._segments)
 
+    def bytes_from(self, offset: int) -> int:
+        """Bytes of the segments that begin at or behind an offset."""
+        return sum(s.size for s in self._segments if s.base_offset >= offset)
+
     @property
     def segment_count(self) -> int:
         """How many files of batches there are."""
