@@ -6,7 +6,7 @@ import argparse
 import datetime as dt
 from collections.abc import Callable
 
-from bench import remote_stores
+from bench import remote_restore, remote_stores
 from bench.remote_place import Place, places
 from bench.report import REMOTE_PAGE, Line, markdown
 from bench.targets import warm_memory
@@ -14,6 +14,7 @@ from bench.targets import warm_memory
 #: Each part measures on every place and says what it found.
 _PARTS: dict[str, Callable[[list[Place]], list[Line]]] = {
     "stores": remote_stores.lines,
+    "restore": remote_restore.lines,
 }
 _NOTES = [
     "Places: a directory, and SeaweedFS on the same machine, which takes its share of the two cores.",
@@ -32,7 +33,7 @@ def main() -> None:
     with places() as all_places:
         for name, part in _PARTS.items():
             if arguments.only in {None, name}:
-                lines += part(all_places)
+                lines += part([place.at(name) for place in all_places])
     page = markdown(
         lines, f"{dt.date.today():%Y-%m-%d}", 1, _NOTES, title="Benchmarks: remote storage", peer="beside it"
     )

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ class Place:
         """Arguments of `lakeward serve` for a server that copies here."""
         pairs = {"remote.data.dir": self.url, **self.settings}
         return tuple(part for key, value in pairs.items() for part in ("-D", f"{key}={value}"))
+
+    def at(self, name: str) -> Place:
+        """A directory of this place; no two servers copy to the same."""
+        return replace(self, url=f"{self.url}/{name}")
 
     def obstore(self) -> Any:
         """The store, by obstore alone."""

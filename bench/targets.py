@@ -58,9 +58,9 @@ def lakeward(options: tuple[str, ...] = ()) -> Target:
     return _lakeward(Path(tempfile.mkdtemp(prefix="lakeward-bench-")), options)
 
 
-def lakeward_again(before: Target) -> Target:
+def lakeward_again(before: Target, options: tuple[str, ...] = ()) -> Target:
     """Our server on the data of one that has ended."""
-    return _lakeward(before.directory, ())
+    return _lakeward(before.directory, options)
 
 
 def _lakeward(directory: Path, options: tuple[str, ...]) -> Target:
