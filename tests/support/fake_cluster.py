@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from lakeward.client.metadata_cache import Address
 from lakeward.client.remote.sources import RemoteSegments
 from lakeward.client.settings import ClientSettings
+from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
@@ -75,6 +77,8 @@ class FakeMetadata:
     def __init__(self) -> None:
         self.forgotten: list[TableBucket] = []
         self.refreshed = 0
+        #: Partitions that the server knows, by name.
+        self.partitions: dict[str, int] = {}
 
     def leader(self, bucket: TableBucket) -> Address | None:
         """Where the leader is."""
@@ -83,6 +87,16 @@ class FakeMetadata:
     def forget(self, bucket: TableBucket) -> None:
         """Noted."""
         self.forgotten.append(bucket)
+
+    def partition_id(self, _: int, name: str) -> int | None:
+        """What the server knows."""
+        return self.partitions.get(name)
+
+    async def refresh(self, path: object, partitions: Iterable[str] = ()) -> None:
+        """Nothing is new."""
+        for name in partitions:
+            if name not in self.partitions:
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{path} has no partition '{name}'.")
 
     async def leaders_known(self, *_: Any) -> None:
         """All known."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from lakeward.client.cluster import Cluster
 from lakeward.client.partitions import Partitions
 from lakeward.client.patience import ask_leader
-from lakeward.client.results import BucketId, Timestamp
+from lakeward.client.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
@@ -23,6 +23,7 @@ from lakeward.rpc.channel import Channel
 _EARLIEST, _LATEST, _AT_TIME = 0, 1, 2
 _CLIENT = -1
 _ATTEMPTS = 10
+_ASKED_BY_NAME_MAX = 16
 _RETRY_MS = 50
 _STALE = {
     ErrorCode.NETWORK,
@@ -30,6 +31,10 @@ _STALE = {
     ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
     ErrorCode.LEADER_NOT_AVAILABLE,
 }
+
+
+#: A partition: by name, by its values, or as it was listed, which asks nobody again.
+Named = str | Mapping[str, str] | PartitionInfo
 
 
 class Place(NamedTuple):
@@ -48,7 +53,7 @@ class TableOffsets:
         self._partitions = partitions
 
     async def places(
-        self, partitions: Sequence[str | Mapping[str, str]] | None = None, buckets: Iterable[int] | None = None
+        self, partitions: Sequence[Named] | None = None, buckets: Iterable[int] | None = None
     ) -> list[Place]:
         """Every bucket of the table, or of the partitions and bucket numbers that are named."""
         numbers = self._bucket_numbers(buckets)
@@ -57,14 +62,25 @@ class TableOffsets:
             if partitions is not None:
                 raise ErrorCode.TABLE_NOT_PARTITIONED.error(f"{self._info.path} is not partitioned.")
             return [Place(TableBucket(table_id, None, n), BucketId(None, n)) for n in numbers]
-        found = {p.name: p.id for p in await self._partitions.all()}
-        if partitions is not None:
-            wanted = [p if isinstance(p, str) else self._partitions.name_of(p) for p in partitions]
-            missing = [name for name in wanted if name not in found]
-            if missing:
-                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{self._info.path} has no partition '{missing[0]}'.")
-            found = {name: found[name] for name in wanted}
+        if partitions is None:
+            found = {p.name: p.id for p in await self._partitions.all()}
+        else:
+            found = await self._named(partitions)
         return [Place(TableBucket(table_id, id_, n), BucketId(name, n)) for name, id_ in found.items() for n in numbers]
+
+    async def _named(self, partitions: Sequence[Named]) -> dict[str, int]:
+        """The ids of partitions by name. A few are asked for one by one: there may be thousands of others."""
+        known = {p.name: p.id for p in partitions if isinstance(p, PartitionInfo)}
+        wanted = [_name(p, self._partitions) for p in partitions]
+        unknown = [name for name in wanted if name not in known]
+        if 0 < len(unknown) <= _ASKED_BY_NAME_MAX:
+            known |= await self._partitions.ids(unknown)
+        if any(name not in known for name in wanted):  # the list knows a new partition before all servers do
+            known |= {p.name: p.id for p in await self._partitions.all()}
+        missing = [name for name in wanted if name not in known]
+        if missing:
+            raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{self._info.path} has no partition '{missing[0]}'.")
+        return {name: known[name] for name in wanted}
 
     def _bucket_numbers(self, buckets: Iterable[int] | None) -> list[int]:
         count = self._info.bucket_count
@@ -172,6 +188,16 @@ class TableOffsets:
             return reply.row_count or 0
 
         return await ask_leader(self._cluster, self._info.path, place.bucket, place.id.partition, count)
+
+
+def _name(partition: Named, partitions: Partitions) -> str:
+    match partition:
+        case str():
+            return partition
+        case PartitionInfo():
+            return partition.name
+        case _:
+            return partitions.name_of(partition)
 
 
 def _question(at: Any) -> tuple[int, int | None]:

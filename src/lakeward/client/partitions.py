@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakeward.client.cluster import Cluster, pb_path
@@ -84,6 +84,18 @@ class Partitions:
                     raise
             known = metadata.partition_id(table_id, name)
         return known
+
+    async def ids(self, names: Sequence[str]) -> dict[str, int]:
+        """The ids that these partitions have now; none if the servers do not know one of them (yet)."""
+        metadata, table_id = self._cluster.metadata, self._info.table_id
+        try:
+            await metadata.refresh(self._info.path, names)
+        except NotFoundError as wrong:
+            if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
+                raise
+            return {}
+        found = {name: metadata.partition_id(table_id, name) for name in names}
+        return {name: id_ for name, id_ in found.items() if id_ is not None}
 
     async def ensure(self, name: str | None) -> None:
         """Make sure that a partition exists and its id is known; a missing one is created unless that is off."""

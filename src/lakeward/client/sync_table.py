@@ -247,7 +247,7 @@ class Table:
         self,
         at: str | datetime | Any = "latest",
         *,
-        partitions: Iterable[str | Mapping[str, str]] | None = None,
+        partitions: Iterable[str | Mapping[str, str] | PartitionInfo] | None = None,
     ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
         return self._loop.run(self._inner.offsets(at, partitions=partitions))

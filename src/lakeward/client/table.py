@@ -276,7 +276,7 @@ class AsyncTable:
         return sum([batch.num_rows async for batch in self.snapshot_batches(key)])
 
     async def offsets(
-        self, at: Start = "latest", *, partitions: Iterable[str | Mapping[str, str]] | None = None
+        self, at: Start = "latest", *, partitions: Iterable[str | Mapping[str, str] | PartitionInfo] | None = None
     ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
         places = await self._offsets.places(None if partitions is None else tuple(partitions))

@@ -10,7 +10,7 @@ from fake_cluster import FakeCluster, table_info
 
 from lakeward.client.offsets import TableOffsets, epoch_ms
 from lakeward.client.partitions import Partitions
-from lakeward.client.results import BucketId, Timestamp
+from lakeward.client.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import ListOffsetsRequest, ListOffsetsResponse, PbListOffsetsRespForBucket
@@ -110,6 +110,18 @@ async def test_partitions_are_chosen_by_name_or_spec() -> None:
     assert [p.id for p in await offsets.places()] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert [p.id for p in await offsets.places(["b"], [1])] == [("b", 1)]
     assert [p.bucket.partition_id for p in await offsets.places([{"name": "a"}], [0])] == [1]
+
+
+async def test_a_few_partitions_are_found_without_listing_all() -> None:
+    """There may be thousands; one that was listed before asks nobody, and many are listed at once."""
+    server = partitioned()
+    server.metadata.partitions = {"a": 1}
+    listed, server.answers = server.answers, {}
+    offsets = offsets_on(server, partition_by=("name",))
+    assert [p.bucket.partition_id for p in await offsets.places(["a"])] == [1]
+    assert [p.bucket.partition_id for p in await offsets.places([PartitionInfo(7, "z", {"name": "z"})])] == [7]
+    server.answers = listed
+    assert [p.bucket.partition_id for p in await offsets.places(["b", "a"])] == [0, 1]
 
 
 async def test_a_partition_that_is_not_there_is_an_error() -> None:
