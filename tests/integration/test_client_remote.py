@@ -81,6 +81,9 @@ def test_a_scan_goes_from_remote_to_local(server: ServerProcess, conn: lw.Connec
     assert table.count() == ROWS
     seen = table.scan(metadata_columns=True).to_arrow()
     assert seen["_offset"].to_pylist() == list(range(ROWS))
+    peeked = table.peek(BucketId(None, 0), 1234)
+    assert peeked is not None
+    assert peeked.time_ms == seen["_timestamp"].cast(pa.int64())[1234].as_py()
 
 
 def test_a_scan_begins_at_a_time_in_remote_history(server: ServerProcess, conn: lw.Connection) -> None:

@@ -258,6 +258,7 @@ class LogFetcher:
                 code = ErrorCode.of_wire((reply.error_code if reply else None) or ErrorCode.NETWORK.value)
                 self._failed([cursor], code.error(reply.error_message if reply else None))
             elif reply.remote_log_fetch_info is not None:
+                cursor.failures = 0
                 self._spawn(self._read_remote(cursor, reply.remote_log_fetch_info))
             else:
                 self._received(cursor, reply)

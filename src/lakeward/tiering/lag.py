@@ -21,7 +21,7 @@ class Lag:
 
 
 def lag_of(conn: Connection, table: Table, now_ms: int) -> Lag:
-    """How far the lake is behind, by what the server was told. Without time where the log is in remote storage."""
+    """How far the lake is behind, by what the server was told. Without time where a remote store fails."""
     told = conn.lake.snapshot(table.path)
     starts, ends = table.offsets("earliest"), table.offsets("latest")
     in_lake = {} if told is None else _by_id(table, told.offsets)
