@@ -58,6 +58,15 @@ class LakeDeletes:
 
 
 @dataclass(frozen=True, slots=True)
+class LakeEqualityDeletes:
+    """A file of values: rows of a data file that have the same in these columns are no longer there."""
+
+    path: str
+    rows: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LakeFile:
     """A data file, and the files of deletes that may hold something about it."""
 
@@ -65,6 +74,7 @@ class LakeFile:
     rows: int
     bytes: int
     deletes: tuple[LakeDeletes, ...] = ()
+    equality_deletes: tuple[LakeEqualityDeletes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

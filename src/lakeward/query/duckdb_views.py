@@ -121,7 +121,7 @@ class PlanView:
 
 
 def _is_scanned(split: LakeSplit) -> bool:
-    return split.format == "iceberg" and all(_is_local(f) for f in split.files)
+    return split.format == "iceberg" and all(_is_local(f) and not f.equality_deletes for f in split.files)
 
 
 def _is_local(file: LakeFile) -> bool:

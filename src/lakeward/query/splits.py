@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lakeward.client.results import BucketId
-from lakeward.lake.port import LakeDeletes, LakeFile
+from lakeward.lake.port import LakeDeletes, LakeEqualityDeletes, LakeFile
 
 
 class Tier(enum.StrEnum):
@@ -133,8 +133,9 @@ class LakeSplit:
     @property
     def lake_rows(self) -> int:
         """Rows that come from files, before changes are laid over them."""
-        deleted = {d.path: d.rows for file in self.files for d in file.deletes}
-        return max(sum(file.rows for file in self.files) - sum(deleted.values()), 0)
+        rows = sum([file.rows for file in self.files])
+        deleted = {d.path: d.rows for file in self.files if file.deletes for d in file.deletes}
+        return max(rows - sum(deleted.values()), 0) if deleted else rows
 
     @property
     def lake_bytes(self) -> int:
@@ -217,12 +218,22 @@ class LakeRangeSplit:
 
 def _file_json(file: LakeFile) -> dict[str, Any]:
     deletes = [{"path": d.path, "rows": d.rows} for d in file.deletes]
-    return {"path": file.path, "rows": file.rows, "bytes": file.bytes, "deletes": deletes}
+    equal = [{"path": d.path, "rows": d.rows, "columns": list(d.columns)} for d in file.equality_deletes]
+    return {
+        "path": file.path,
+        "rows": file.rows,
+        "bytes": file.bytes,
+        "deletes": deletes,
+        "equality_deletes": equal,
+    }
 
 
 def _file_of_json(json: Mapping[str, Any]) -> LakeFile:
     deletes = tuple(LakeDeletes(**d) for d in json["deletes"])
-    return LakeFile(json["path"], json["rows"], json["bytes"], deletes)
+    equal = tuple(
+        LakeEqualityDeletes(d["path"], d["rows"], tuple(d["columns"])) for d in json.get("equality_deletes", ())
+    )
+    return LakeFile(json["path"], json["rows"], json["bytes"], deletes, equal)
 
 
 Split = LogSplit | StateSplit | LakeSplit | LakeRangeSplit

@@ -14,6 +14,7 @@ import pyarrow as pa
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.iceberg.avro_file import AvroFile, UnknownAvroError
 from lakeward.lake.iceberg.column_bounds import ColumnBounds
+from lakeward.lake.iceberg.equality_deletes import EqualityDeletes, wider, without
 from lakeward.lake.iceberg.lake_files import (
     CATALOG_FILE,
     Inputs,
@@ -29,7 +30,7 @@ from lakeward.lake.iceberg.row_positions import DeletedPositions
 from lakeward.lake.iceberg.snapshot_forms import described
 from lakeward.lake.iceberg.table_document import ROUND_TAG, DocumentSnapshot, TableDocument
 from lakeward.lake.parquet_rows import parquet_rows
-from lakeward.lake.port import LakeDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
+from lakeward.lake.port import LakeDeletes, LakeEqualityDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
 from lakeward.model.table import TableInfo
 
 _FILE_PATH_ID = 2147483546
@@ -43,6 +44,7 @@ class _Files:
 
     data: list[ManifestEntry] = field(default_factory=list)
     position_deletes: list[ManifestEntry] = field(default_factory=list)
+    equality_deletes: list[ManifestEntry] = field(default_factory=list)
 
 
 class IcebergReader:
@@ -56,6 +58,7 @@ class IcebergReader:
         self._inputs = inputs
         self._info = info
         self._deleted = DeletedPositions(inputs)
+        self._equal = EqualityDeletes(inputs)
 
     def snapshots(self) -> list[LakeSnapshot]:
         """Snapshots that say how far each bucket is, newest first."""
@@ -86,7 +89,7 @@ class IcebergReader:
         return LakeSnapshot(snapshot.snapshot_id, snapshot.timestamp_ms, {}, None, None, snapshot.properties)
 
     def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
-        """The live files of a snapshot; refuses one with equality deletes, which only compaction turns into rows."""
+        """The live files of a snapshot, with the deletes that may be about them."""
         bounds = ColumnBounds(self._document.columns, bounds_of)
         places = {
             id_: Places([SpecColumn(f.column, f.transform == "identity") for f in fields], self._info)
@@ -94,7 +97,7 @@ class IcebergReader:
         }
         found: list[PlacedFile] = []
         for (spec_id, values), files in self._live(self._document.snapshots.get(snapshot_id)).items():
-            found += _placed(places[spec_id].of(values), files, bounds)
+            found += _placed(places[spec_id].of(values), files, bounds, self._document.names)
         return found
 
     def _live(self, snapshot: DocumentSnapshot | None) -> Mapping[tuple[int, tuple[Any, ...]], _Files]:
@@ -114,11 +117,7 @@ class IcebergReader:
                 elif entry.content == POSITION_DELETES:
                     files.position_deletes.append(entry)
                 else:
-                    raise ErrorCode.INVALID_TABLE.error(
-                        f"{self._info.path} holds equality deletes of another tiering service in the lake, which are "
-                        "not read here. Compact the table with Iceberg's rewrite_data_files, or read it without the "
-                        "lake."
-                    )
+                    files.equality_deletes.append(entry)
         return found
 
     def _manifests(self, path: str) -> list[dict[str, Any]]:
@@ -146,8 +145,13 @@ class IcebergReader:
         """The live rows of files."""
         for file in files:
             gone = self._deleted.of(file.path, [d.path for d in file.deletes])
+            values = self._equal.of(file.equality_deletes)
             with self._inputs.new_input(file.path).open() as stream:
-                yield from parquet_rows(stream, schema, gone)
+                if not values:
+                    yield from parquet_rows(stream, schema, gone)
+                    continue
+                for batch in parquet_rows(stream, wider(schema, values), gone):
+                    yield without(batch, values).select(schema.names)
 
 
 def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[IcebergReader | None] | None:
@@ -168,7 +172,8 @@ def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[Iceber
         return (IcebergReader(TableDocument.of_json(stream.read()), inputs, info),)
 
 
-def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds) -> Iterator[PlacedFile]:
+def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds, names: Mapping[int, str]) -> Iterator[PlacedFile]:
+    equal = [(d.sequence_number, _values(d, names)) for d in files.equality_deletes]
     about = [(d, *_paths(d)) for d in files.position_deletes]
     for entry in files.data:
         path = entry.path.encode() if about else b""
@@ -178,8 +183,14 @@ def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds) -> Iterator[P
             for d, low, high in about
             if (low is None or path[: len(low)] >= low) and (high is None or path[: len(high)] <= high)
         )
-        file = LakeFile(entry.path, entry.rows, entry.bytes, deletes)
+        older = tuple(told for number, told in equal if entry.sequence_number < number)
+        file = LakeFile(entry.path, entry.rows, entry.bytes, deletes, older)
         yield PlacedFile(place, file, bounds.of(entry.statistics) if bounds else {})
+
+
+def _values(deletes: ManifestEntry, names: Mapping[int, str]) -> LakeEqualityDeletes:
+    columns = tuple(names[id_] for id_ in deletes.statistics["equality_ids"])
+    return LakeEqualityDeletes(deletes.path, deletes.rows, columns)
 
 
 def _paths(deletes: ManifestEntry) -> tuple[bytes | None, bytes | None]:

@@ -44,6 +44,8 @@ class TableDocument:
 
     #: Type and id of the columns, by name; nested types are left out.
     columns: Mapping[str, tuple[int, str]]
+    #: The names of all columns by id, also of those that are no longer there.
+    names: Mapping[int, str]
     specs: Mapping[int, tuple[PartitionField, ...]]
     snapshots: Mapping[int, DocumentSnapshot]
     current_id: int | None
@@ -61,6 +63,7 @@ class TableDocument:
         current_id = told.get("current-snapshot-id")
         return cls(
             {f["name"]: (f["id"], f["type"]) for f in current["fields"] if isinstance(f["type"], str)},
+            names,
             {s["spec-id"]: tuple(_partition_field(f, names) for f in s["fields"]) for s in specs},
             {s["snapshot-id"]: _snapshot(s) for s in told.get("snapshots", ())},
             None if current_id in {None, -1} else current_id,
