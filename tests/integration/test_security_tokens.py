@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
-from seaweed import ACCESS_KEY, ROLE_ARN, SECRET_KEY, Bucket
+from eventually import eventually
+from pyfluss_session import Session, append, scan
+from remote_tables import EAGER
+from seaweed import ACCESS_KEY, READ_ONLY_KEY, READ_ONLY_SECRET, ROLE_ARN, SECRET_KEY, Bucket
 from server_process import ServerProcess
-from wire_client import WireClient
+from wire_client import WireClient, WireCluster
+from wire_tables import WireTable
 
 from lakeward.errors import DeniedError, ErrorCode, LakewardError
 from lakeward.protocol.api import Api
+from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenRequest, GetFileSystemSecurityTokenResponse
 from lakeward.remote.open_store import open_store
 from lakeward.runtime.clock import SystemClock
@@ -81,7 +87,8 @@ def test_without_sts_the_error_names_the_options_that_help(s3: Bucket, new_serve
     assert caught.value.code is ErrorCode.SECURITY_TOKEN
     assert caught.value.message == (
         "http://127.0.0.1:9 did not answer GetFederationToken: connection refused. Name a role for clients in "
-        "'s3.assumed.role.arn', or set 'remote.security-token.allow-static' to give them the server's own keys."
+        "'s3.assumed.role.arn', or give them keys in 'remote.security-token.access-key', or the server's own by "
+        "'remote.security-token.allow-static'."
     )
     assert SECRET_KEY not in server.log_text
 
@@ -112,3 +119,26 @@ def test_a_directory_needs_no_keys(new_server: NewServer, tmp_path_factory: pyte
     """An empty token says so."""
     answer = _token(new_server(remote__data__dir=str(tmp_path_factory.mktemp("remote"))))
     assert (answer.schema, answer.token) == ("file", b"")
+
+
+@pytest.mark.oracle
+async def test_the_official_client_reads_history_with_the_keys_it_is_given(s3: Bucket, new_server: NewServer) -> None:
+    """It has none of its own. pyfluss 1.0.0 sends no token of a session, so they are those of a user who only reads."""
+    keys = {
+        "remote__security_token__access_key": READ_ONLY_KEY,
+        "remote__security_token__secret_key": READ_ONLY_SECRET,
+    }
+    server = new_server(**s3.server_options, **keys, **EAGER)
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    async with await Session.open(server.bootstrap, "fluss", writer__batch_timeout_ms="0") as session:
+        table = await session.create("history", schema)
+        for first in range(0, 10_000, 1000):
+            ids = range(first, first + 1000)
+            names = pa.array([f"{i * 7919:x}" for i in ids])
+            await append(table, pa.record_batch([pa.array(ids, pa.int64()), names], schema=schema))
+        with WireCluster.of(server.bootstrap) as cluster:
+            wire = WireTable.find(cluster, PbTablePath(database_name="fluss", table_name="history"))
+            assert eventually(lambda: wire.fetch(0).remote_log_fetch_info is not None)
+        assert (await scan(table)).column("id").to_pylist() == list(range(10_000))
+    assert json.loads(_token(server).token)["access_key_id"] == READ_ONLY_KEY
+    assert not any(secret in server.log_text for secret in (SECRET_KEY, READ_ONLY_SECRET))

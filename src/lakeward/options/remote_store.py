@@ -69,6 +69,18 @@ TOKEN_DURATION = _row(
     _HOUR_MS,
     "How long the temporary keys live that clients are given; 15 min to 12 h (Lakeward).",
 )
+TOKEN_ACCESS_KEY = _optional(
+    "remote.security-token.access-key",
+    TEXT,
+    "An access key that every client is given in place of temporary keys; of a user that may only read (Lakeward).",
+    secret=True,
+)
+TOKEN_SECRET_KEY = _optional(
+    "remote.security-token.secret-key",
+    TEXT,
+    "The secret that goes with remote.security-token.access-key (Lakeward).",
+    secret=True,
+)
 TOKEN_ALLOW_STATIC = _switch(
     "remote.security-token.allow-static",
     "Whether clients are given the server's own keys where no temporary ones can be had (Lakeward).",

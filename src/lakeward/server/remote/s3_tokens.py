@@ -1,7 +1,8 @@
 """S3Tokens: temporary keys to what clients may read of a bucket, as an answer to them.
 
-A session of `s3.assumed.role.arn`, or where no role is named a session of the server's own user; the server's own keys
-only when `remote.security-token.allow-static` says so and no others can be had.
+A session of `s3.assumed.role.arn`, or where no role is named a session of the server's own user. Clients that do not
+send the token of a session, as pyfluss 1.0.0, need keys that live without one: of `remote.security-token.access-key`, or
+the server's own, when `remote.security-token.allow-static` says so and no session can be had.
 """
 
 from __future__ import annotations
@@ -38,10 +39,13 @@ class S3Tokens:
         duration_s = options.get(rows.TOKEN_DURATION) // 1000
         self._duration_s = min(max(duration_s, _DURATION_S_MIN), _DURATION_S_MAX)
         self._may_be_static = options.get(rows.TOKEN_ALLOW_STATIC)
+        self._clients = _client_keys(options)
         self._is_told = False
 
     def __call__(self) -> GetFileSystemSecurityTokenResponse:
         """A token of now; SECURITY_TOKEN says why there is none and what would help."""
+        if self._clients is not None:
+            return self._answer(self._clients)
         own = self._own()
         try:
             return self._answer(self._session(own))
@@ -64,9 +68,9 @@ class S3Tokens:
         return self._sts.federation_token(own, settings.role_session, self._duration_s, self._policy)
 
     def _remedy(self) -> str:
-        role = "" if self._settings.client_role else f"Name a role for clients in '{rows.S3_CLIENT_ROLE.key}', or "
-        allow = f"set '{_ALLOW}' to give them the server's own keys."
-        return f"{role}{allow}" if role else f"{allow[0].upper()}{allow[1:]}"
+        role = "" if self._settings.client_role else f"Name a role for clients in '{rows.S3_CLIENT_ROLE.key}', or give"
+        keys = f"them keys in '{rows.TOKEN_ACCESS_KEY.key}', or the server's own by '{_ALLOW}'."
+        return f"{role or 'Give'} {keys if role else keys.replace('them', 'clients', 1)}"
 
     def _answer(self, keys: Credentials) -> GetFileSystemSecurityTokenResponse:
         settings = self._settings
@@ -87,3 +91,14 @@ class S3Tokens:
             expiration_time=keys.expires_ms,
             addition_info=tuple(PbKeyValue(key=key, value=value) for key, value in info.items() if value is not None),
         )
+
+
+def _client_keys(options: ServerOptions) -> Credentials | None:
+    access_key, secret_key = options.get(rows.TOKEN_ACCESS_KEY), options.get(rows.TOKEN_SECRET_KEY)
+    if access_key is None and secret_key is None:
+        return None
+    if access_key is None or secret_key is None:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"Of '{rows.TOKEN_ACCESS_KEY.key}' and '{rows.TOKEN_SECRET_KEY.key}' one is set; set both or none."
+        )
+    return Credentials(access_key, secret_key)
