@@ -11,6 +11,7 @@ What is asked
 A bounded read:  plan_read → splits (spread over tasks) → read_split
     planner            plan_read: one snapshot of the lake, one set of end offsets
     plan               what is read, in one line for EXPLAIN
+    gc_pause           no garbage collection meanwhile
     log_bytes          what to expect of the log, for those who explain a plan
     splits             the unit of work: a stretch of a bucket's log, a bucket's state, files of the lake, or both
     read               a split → Arrow batches
@@ -25,6 +26,7 @@ The lake's half
 
 Without an engine of one's own
     sql, sql_tree      a SELECT over tables, by DuckDB; what it wants of them
+    duck_session       DuckDB for one query
     duckdb_views       a plan as a view of DuckDB
 
 Changes

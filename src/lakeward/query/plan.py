@@ -176,12 +176,19 @@ def _log_offsets(split: Split) -> int:
             return 0
 
 
-def chosen_partitions(table: Table, request: ReadRequest) -> tuple[list[PartitionInfo] | None, int]:
-    """The partitions that can hold matching rows (None without partitions), and how many there are in all."""
+def chosen_partitions(
+    table: Table, request: ReadRequest, listed: list[PartitionInfo] | None = None
+) -> tuple[list[PartitionInfo] | None, int]:
+    """The partitions that can hold matching rows (None without partitions), and how many there are in all.
+
+    `listed` are those that there are, if they were listed before.
+    """
     if not table.info.descriptor.is_partitioned:
         return None, 0
-    found = table.partitions()
+    found = table.partitions() if listed is None else listed
     filters = () if request.view is View.BINLOG else request.filters
+    if not filters:
+        return found, len(found)
     schema = table.info.schema
     kept = [p for p in found if keeps_partition(filters, partition_values(schema, p.spec))]
     return kept, len(found)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lakeward.client.results import BucketId, Timestamp
+from lakeward.client.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.catalog_of import format_name
 from lakeward.lake.port import LakeReader, LakeSnapshot
@@ -30,6 +30,7 @@ from lakeward.query.cold import (
     open_reader,
 )
 from lakeward.query.filters import columns_of
+from lakeward.query.gc_pause import no_collections
 from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
@@ -47,6 +48,11 @@ _ATTEMPTS = 3
 
 def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     """Plan a read up to where the table ends now, or as it was when options say so."""
+    with no_collections():
+        return _planned(conn, request)
+
+
+def _planned(conn: Connection, request: ReadRequest) -> Plan:
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     if not _sees_lake(table.info, request):
@@ -87,15 +93,14 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
     snapshot = None if reader is None else chosen_snapshot(info, reader, settings)
     if reader is None or snapshot is None:
         return _without_snapshot(conn, table, request, reader)
-    chosen, of_all = chosen_partitions(table, request)
-    everything = () if chosen is None else table.partitions()
-    cold = cold_part(conn, info, reader, snapshot, request.filters, {p.id: p.name for p in everything})
+    listed = table.partitions() if info.descriptor.is_partitioned else None
+    chosen, of_all = chosen_partitions(table, request, listed)
+    cold = cold_part(conn, info, reader, snapshot, request.filters, {p.id: p.name for p in listed or ()})
     splits: Sequence[Split]
     if request.view is View.LAKE or settings.tiers is Tiers.LAKE or settings.snapshot_id or settings.tag:
         splits = lake_splits(cold, request)
     else:
-        names = None if chosen is None else [p.name for p in chosen]
-        stretches = _stretches(table, request, names)
+        stretches = _stretches(table, request, chosen, cold.offsets)
         try:
             splits = union_splits(info, cold, stretches, request)
         except LogGoneError:
@@ -121,7 +126,7 @@ def _without_snapshot(conn: Connection, table: Table, request: ReadRequest, read
             return Plan((), summary(table.info, request, ()))
         return _from_servers(table, request)
     chosen, of_all = chosen_partitions(table, request)
-    stretches = _stretches(table, request, None if chosen is None else [p.name for p in chosen])
+    stretches = _stretches(table, request, chosen)
     if any(start > 0 for start, _ in stretches.values()):
         found = _by_time(conn, table, request, reader, stretches)
         return Plan(tuple(found), summary(table.info, request, found, of_all))
@@ -156,14 +161,23 @@ def _by_time(
     return found
 
 
-def _stretches(table: Table, request: ReadRequest, names: list[str] | None) -> dict[BucketId, tuple[int, int]]:
-    """Where each log begins, and where it ends or ended at the asked time."""
-    stops: Mapping[BucketId, int] = table.offsets("latest", partitions=names)
+def _stretches(
+    table: Table, request: ReadRequest, chosen: list[PartitionInfo] | None, tiered: Mapping[BucketId, int] | None = None
+) -> dict[BucketId, tuple[int, int]]:
+    """Where each log begins, and where it ends or ended at the asked time.
+
+    Of partitions that the lake has wholly, as `tiered` says, nothing of the log is read: it is not asked where they
+    begin, and they begin where they end.
+    """
+    stops: Mapping[BucketId, int] = table.offsets("latest", partitions=chosen)
     as_of_ms = request.settings.as_of_ms
     if as_of_ms is not None:
-        stops = _offsets_since(table, as_of_ms + 1, names, stops)
-    starts = table.offsets("earliest", partitions=names)
-    return {id_: (starts[id_], stop) for id_, stop in stops.items()}
+        stops = _offsets_since(table, as_of_ms + 1, chosen, stops)
+        tiered = None
+    hot = {id_.partition for id_, stop in stops.items() if tiered is None or tiered.get(id_, -1) < stop}
+    asked = None if chosen is None else [p for p in chosen if p.name in hot]
+    starts = table.offsets("earliest", partitions=asked) if hot else {}
+    return {id_: (starts.get(id_, stop), stop) for id_, stop in stops.items()}
 
 
 def _gone(info: TableInfo, as_of_ms: int, reader: LakeReader | None) -> LakewardError:
@@ -230,9 +244,8 @@ def _check_log_suffices(table: Table, request: ReadRequest, wrong: LakeUnavailab
 
 def _from_servers(table: Table, request: ReadRequest) -> Plan:
     chosen, of_all = chosen_partitions(table, request)
-    names = None if chosen is None else [p.name for p in chosen]
     is_state = request.view is View.ROWS and table.info.descriptor.has_primary_key
-    ranges, in_all = _ranges(table, request, names, is_state=is_state)
+    ranges, in_all = _ranges(table, request, chosen, is_state=is_state)
     splits: Sequence[Split]
     if is_state:
         splits = [
@@ -247,14 +260,14 @@ def _from_servers(table: Table, request: ReadRequest) -> Plan:
 
 
 def _ranges(
-    table: Table, request: ReadRequest, names: list[str] | None, *, is_state: bool
+    table: Table, request: ReadRequest, chosen: list[PartitionInfo] | None, *, is_state: bool
 ) -> tuple[dict[BucketId, tuple[int, int]], int | None]:
     """The stretch of each bucket's log that is read, and what the logs hold if filters leave out some of it.
 
     `scan.startup.mode=timestamp` holds for bounded reads too.
     """
-    starts = table.offsets("earliest", partitions=names)
-    stops = table.offsets("latest", partitions=names)
+    starts = table.offsets("earliest", partitions=chosen)
+    stops = table.offsets("latest", partitions=chosen)
     ranges = {id_: (starts[id_], stop) for id_, stop in stops.items()}
     if is_state:
         return ranges, None
@@ -267,17 +280,17 @@ def _ranges(
         times.append(bounds.from_ms)
     since_ms = max((t for t in times if t is not None), default=None)
     if since_ms is not None:
-        begins = _offsets_since(table, since_ms, names, stops)
+        begins = _offsets_since(table, since_ms, chosen, stops)
         ranges = {id_: (max(start, begins[id_]), stop) for id_, (start, stop) in ranges.items()}
     left = sum(max(stop - start, 0) for start, stop in ranges.values())
     return ranges, in_all if left < in_all else None
 
 
 def _offsets_since(
-    table: Table, time_ms: int, names: list[str] | None, stops: Mapping[BucketId, int]
+    table: Table, time_ms: int, chosen: list[PartitionInfo] | None, stops: Mapping[BucketId, int]
 ) -> Mapping[BucketId, int]:
     try:
-        return table.offsets(Timestamp(time_ms), partitions=names)
+        return table.offsets(Timestamp(time_ms), partitions=chosen)
     except LakewardError as wrong:
         if wrong.code is not ErrorCode.INVALID_TIMESTAMP:
             raise
