@@ -14,6 +14,7 @@ reader             IcebergReader: the files of a snapshot, the rows of a file (c
 table_document       a table's metadata file
 manifest_entries     the files that a manifest names (avro_file: as much of Avro as that takes)
 manifest_cache       manifests that were read before
+equality_deletes     rows that other services have deleted by their values
 lake_files           local files, and the catalog that is one of them
 snapshot_forms     a snapshot → what the port says of it
 remembering_transaction   a commit whose time does not grow with the snapshots before it
@@ -22,5 +23,6 @@ file_changes       … and of anything else that adds and removes files: the pro
 live_files         the files of a snapshot, place by place
 tidiness           which places of a primary key table a round writes anew
 compaction         small files of a log table → fewer, in the background
+old_partitions     what rounds wrote of a partition whose name belongs to another one now
 expiry             old snapshots go with their files; files that nobody knows are found
 """
