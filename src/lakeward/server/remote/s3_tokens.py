@@ -1,7 +1,7 @@
 """S3Tokens: temporary keys to what clients may read of a bucket, as an answer to them.
 
 A session of `s3.assumed.role.arn`, or where no role is named a session of the server's own user. Clients that do not
-send the token of a session, as pyfluss 1.0.0, need keys that live without one: of `remote.security-token.access-key`, or
+send the token of a session, as pyfluss 1.0.0, need keys that live without one: `remote.security-token.access-key`, or
 the server's own, when `remote.security-token.allow-static` says so and no session can be had.
 """
 
