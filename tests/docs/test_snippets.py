@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,15 +29,28 @@ _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 @pytest.mark.parametrize("page", _PAGES)
 def test_every_snippet_of_a_page_runs(page: str, lakeward: ServerProcess, tmp_path: Path) -> None:
     """Shell and Python snippets of a page, run one after the other against a server, end well."""
+    _run_page(page, lakeward, tmp_path)
+
+
+def _run_page(page: str, server: ServerProcess, directory: Path) -> None:
     snippets = _SNIPPET.findall((_ROOT / page).read_text())
     assert snippets
     for language, text in snippets:
-        there = text.replace("localhost:9123", lakeward.bootstrap)
-        done = _run(language, there, lakeward.bootstrap, tmp_path)
+        there = text.replace("localhost:9123", server.bootstrap)
+        done = _run(language, there, server.bootstrap, directory)
         if done.returncode == -signal.SIGABRT and "import fluss" in text:
             # On a busy machine pyfluss sometimes aborts while the interpreter ends, after all is printed.
-            done = _run(language, there, lakeward.bootstrap, tmp_path)
+            done = _run(language, there, server.bootstrap, directory)
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.timeout(400)
+def test_the_page_of_remote_storage_runs(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
+    """Its snippets want a server with a remote directory, and small segments so that something is there."""
+    options = {"remote.log.task-interval-duration": "100ms", "log.segment.file-size": "10kb"}
+    named = {key.replace(".", "__").replace("-", "_"): value for key, value in options.items()}
+    server = new_server(remote__data__dir=str(tmp_path / "remote"), **named)
+    _run_page("docs/guides/remote-storage.md", server, tmp_path)
 
 
 def _run(language: str, text: str, server: str, directory: Path) -> subprocess.CompletedProcess[str]:
