@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -16,3 +17,12 @@ def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
             return False
         time.sleep(_PAUSE_S)
     return True
+
+
+async def soon(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
+    """The same on an event loop, which goes on meanwhile."""
+    for _ in range(int(within_s / _PAUSE_S)):
+        if holds():
+            return True
+        await asyncio.sleep(_PAUSE_S)
+    return holds()

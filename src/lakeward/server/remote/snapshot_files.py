@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lakeward.errors import ErrorCode, LakewardError, NotFoundError
@@ -117,21 +118,24 @@ class SnapshotFiles:
 
     async def _copy(self, snapshot: Snapshot, work: Sequence[tuple[str, str, int]], pace: Pace | None) -> None:
         turns = asyncio.Semaphore(_PARALLEL)
+        failures: list[BaseException] = []
 
         async def copy(name: str, path: str, size: int) -> None:
             async with turns:
-                arrived = await self._store.put_file(path, snapshot.path / name, pace=pace)
-            if arrived != size:
-                raise ErrorCode.KV_STORAGE.error(f"Of {snapshot.path / name} {arrived} bytes arrived and not {size}.")
+                if failures:
+                    return
+                try:
+                    arrived = await self._store.put_file(path, snapshot.path / name, pace=pace)
+                    if arrived != size:
+                        raise ErrorCode.KV_STORAGE.error(
+                            f"Of {snapshot.path / name} {arrived} bytes arrived and not {size}."
+                        )
+                except Exception as wrong:  # noqa: BLE001 - raised below, when no file is under way any more
+                    failures.append(wrong)
 
-        tasks = [asyncio.ensure_future(copy(*one)) for one in work]
-        try:
-            await asyncio.gather(*tasks)
-        except BaseException:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise
+        await asyncio.gather(*(copy(*one) for one in work))
+        for wrong in failures:
+            raise wrong
 
     async def seal(self, uploaded: Uploaded, snapshot: Snapshot) -> str:
         """Write the snapshot's metadata, which makes it whole; its path."""
@@ -145,10 +149,9 @@ class SnapshotFiles:
 
     async def discard(self, paths: Sequence[str]) -> None:
         """Remove files that nothing names; if that fails too, the next sweep finds them."""
-        try:
+        self.is_swept = False
+        with suppress(LakewardError):
             await self._store.delete(paths)
-        except LakewardError:
-            self.is_swept = False
 
     # -- removing
 
