@@ -1,4 +1,4 @@
-"""What every store of remote files does alike: a directory and S3."""
+"""What every store of remote files does alike: a directory, and two servers that speak S3."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lakeward.remote.open_store import open_store
 from lakeward.remote.store import RemoteStore
 
 
-@pytest_asyncio.fixture(params=["directory", "s3"])
+@pytest_asyncio.fixture(params=["directory", "s3", "moto_s3"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RemoteStore]:
     """A store with nothing in it."""
     if request.param == "directory":
         opened = open_store(str(tmp_path / "remote"), {})
     else:
-        bucket = request.getfixturevalue("s3")
+        bucket = request.getfixturevalue(request.param)
         opened = open_store(bucket.url, bucket.settings)
     yield opened
     await opened.close()

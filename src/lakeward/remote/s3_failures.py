@@ -13,7 +13,7 @@ _CODE = re.compile(r"(?:<Code>\s*|\(code: )([A-Za-z.]{1,100})")
 _MESSAGE = re.compile(r"<Message>\s*([^<]{1,300}?)\s*</Message>")
 _STATUS = re.compile(r"status code: (\d{3}[^:\n]{0,40})")
 
-_MAY_PASS = ("408", "429")
+_MAY_PASS = ("408", "409", "429")
 _STATUS_416 = "status code: 416"
 _KEYS = "check s3.access-key and s3.secret-key"
 _DENIED = {
