@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-crash test-peer bench check shim docs clean
+.PHONY: help setup run run-s3 test lint test-crash test-peer bench check shim docs clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ $(READY): pyproject.toml
 
 run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
 	@$(BIN)/lakeward demo --data-dir .demo
+
+run-s3: setup ## the same with everything but what is hot in S3, on a SeaweedFS of its own
+	@$(BIN)/lakeward demo --s3 --data-dir .demo-s3
 
 test: lint ## everything that must hold: lint, types, layers, all tests
 	$(BIN)/python -m pytest -n 2
@@ -64,6 +67,6 @@ docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.records.reference
 
 clean: ## remove .venv, caches and the demo's data
-	rm -rf $(VENV) .demo .peer build dist src/*.egg-info
+	rm -rf $(VENV) .demo .demo-s3 .peer build dist src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,8 +22,17 @@ _LOG_LINES_SHOWN = 5
 class ChildServer:
     """Starts a server on a port, any free one with 0, and stops it at the end. Its log goes to a file."""
 
-    def __init__(self, data_dir: Path, log_path: Path, port: int = 0) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        log_path: Path,
+        port: int = 0,
+        options: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._data_dir = data_dir
+        self._options = dict(options or {})
+        self._environment = dict(environment or {})
         self._port = port
         self.log_path = log_path
         self.bootstrap = ""
@@ -30,6 +41,7 @@ class ChildServer:
     def __enter__(self) -> Self:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         arguments = ["serve", "--data-dir", str(self._data_dir), "--port", str(self._port)]
+        arguments += [word for key, value in self._options.items() for word in ("-D", f"{key}={value}")]
         with self.log_path.open("w") as log:
             # In a session of its own it does not get the terminal's Ctrl-C: readers and writers are to stop first.
             self._process = subprocess.Popen(
@@ -38,6 +50,7 @@ class ChildServer:
                 stderr=log,
                 text=True,
                 start_new_session=True,
+                env={**os.environ, **self._environment},
             )
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from _thread import interrupt_main
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.child_bucket import BUCKET
 from lakeward.cli.child_server import PORT_DEFAULT, ChildServer, is_free
+from lakeward.cli.demo_home import DemoHome
 from lakeward.cli.demo_lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
 from lakeward.cli.demo_tally import DemoTally
 from lakeward.cli.listing import count, said
@@ -44,16 +48,18 @@ _HEAD_START_S = 0.5
 @click.option(
     "--engine", type=click.Choice(ENGINES), help="Moves orders into the lake.  [default: spark, if there is one]"
 )
-def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str | None) -> None:
+@click.option("--s3", "in_s3", is_flag=True, help="Keep the lake, closed segments and snapshots in a bucket.")
+def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str | None, in_s3: bool) -> None:
     """Start a server, a stream of orders, a live view of them, and a service that moves them into a lake.
 
     Ctrl-C stops everything; the orders are then in an Iceberg table below the data directory. The last column says how
     many milliseconds after an order was placed it was read back: through the writer, the server's log, and the reader
-    that waits for news.
+    that waits for news. With --s3 an S3 server (SeaweedFS) is started too, and everything but what is hot is there.
 
     \b
     Examples:
       lakeward demo
+      lakeward demo --s3 --data-dir .demo-s3
       lakeward demo --rate 5 --data-dir /tmp/demo --port 0
     """
     signal.signal(signal.SIGTERM, _interrupt)
@@ -61,14 +67,30 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
         said(f"Port {port} is taken; another one is used.")
         port = 0
     try:
-        with ChildServer(data_dir / "data", data_dir / "server.log", port) as server:
-            _run(server, data_dir, rate, limit, engine_or_default(engine))
+        with ExitStack() as stack:
+            home = _home(stack, data_dir, in_s3=in_s3)
+            server = stack.enter_context(
+                ChildServer(data_dir / "data", data_dir / "server.log", port, home.server_options, home.environment)
+            )
+            stack.callback(home.tell_bucket)
+            _run(server, home, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         said("\nStopped.")
     said(f"The orders stay in {data_dir}; the next run goes on from there.")
 
 
-def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, engine: str) -> None:
+def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
+    if not in_s3:
+        return DemoHome(directory)
+    from lakeward.cli.child_bucket import ChildBucket
+
+    said("An S3 server is started …")
+    bucket = stack.enter_context(ChildBucket(directory))
+    os.environ.update(bucket.environment)  # the demo reads the lake itself
+    return DemoHome(directory, bucket, bucket.environment)
+
+
+def _run(server: ChildServer, home: DemoHome, rate: float, limit: int | None, engine: str) -> None:
     import lakeward
     from lakeward.cli.demo_orders import COLUMNS
     from lakeward.cli.tail import show
@@ -78,11 +100,11 @@ def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, en
         table = writing.create_table(
             _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
         )
-        _introduce(server, data_dir, table.count(), rate, has_lake=engine != "none")
+        _introduce(server, home, table.count(), rate, has_lake=engine != "none")
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
         with (
-            DemoLake(writing, table, server.bootstrap, data_dir, engine) as lake,
+            DemoLake(writing, table, server.bootstrap, home, engine) as lake,
             DemoTally(reading, table, lake.properties),
         ):
             try:
@@ -95,15 +117,22 @@ def _run(server: ChildServer, data_dir: Path, rate: float, limit: int | None, en
                     raise stream.failure
 
 
-def _introduce(server: ChildServer, data_dir: Path, rows: int, rate: float, *, has_lake: bool) -> None:
+def _introduce(server: ChildServer, home: DemoHome, rows: int, rate: float, *, has_lake: bool) -> None:
     option = "" if server.bootstrap.endswith(f":{PORT_DEFAULT}") else f" -s {server.bootstrap}"
-    query = f"'FROM {_TABLE} SELECT item, count(*) GROUP BY 1' --warehouse {data_dir / 'lake'}"
+    query = f"'FROM {_TABLE} SELECT item, count(*) GROUP BY 1'"
+    query += f" --warehouse {home.warehouse}" if home.bucket is None else ""
+    if home.bucket is not None:
+        said(
+            f"It is at {home.bucket.endpoint}; the lake, closed segments and snapshots are in s3://{BUCKET}.\n"
+            f"What reads the lake from another terminal needs its keys:  source {home.bucket.keys_path}"
+        )
     said(
-        f"Lakeward is ready at {server.bootstrap}, with data in {data_dir} and its log in {server.log_path}.\n"
+        f"Lakeward is ready at {server.bootstrap}, with data in {home.directory} and its log in {server.log_path}.\n"
         f"Table {_TABLE} has {count(rows, 'order')}; {rate:g} a second go in and come out below. Ctrl-C stops.\n"
         f"In another terminal:  .venv/bin/lakeward tables describe {_TABLE}{option}\n"
         f"                      .venv/bin/lakeward tail {_TABLE} --columns item,price{option}\n"
         + (f"                      .venv/bin/lakeward sql {query}{option}\n" if has_lake else "")
+        + (f"                      .venv/bin/lakeward remote status{option}\n" if home.bucket is not None else "")
         + f"                      curl {server.bootstrap}/metrics\n"
         + (f"Lines with ── count {_TABLE} as one table, and what each of its halves has of that.\n" if has_lake else "")
     )

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from importlib.util import find_spec
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -19,6 +18,7 @@ from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
 
 if TYPE_CHECKING:
+    from lakeward.cli.demo_home import DemoHome
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
@@ -58,12 +58,12 @@ def _has_java() -> bool:
 class DemoLake:
     """Starts the service when it is entered, and stops it at the end; tells when rows are in the lake."""
 
-    def __init__(self, conn: Connection, table: Table, bootstrap: str, directory: Path, engine: str) -> None:
+    def __init__(self, conn: Connection, table: Table, bootstrap: str, home: DemoHome, engine: str) -> None:
         self._conn = conn
         self._table = table
         self._bootstrap = bootstrap
-        self._warehouse = directory / "lake"
-        self._log_path = directory / "tiering.log"
+        self._home = home
+        self._log_path = home.directory / "tiering.log"
         self._engine = engine
         self._rows = 0
         self._process: subprocess.Popen[str] | None = None
@@ -72,23 +72,16 @@ class DemoLake:
     @property
     def properties(self) -> dict[str, str] | None:
         """How the lake's catalog is opened; None while nothing is moved into a lake."""
-        return None if self._process is None else {"warehouse": str(self._warehouse.absolute())}
+        return None if self._process is None else self._home.lake
 
     def __enter__(self) -> Self:
         if self._engine == "none":
             return self
         if not LAKE_ENABLED.read(self._table.info.descriptor.properties):
-            said(f"The orders of an earlier run are not tiered into a lake; remove {self._warehouse.parent} for that.")
+            said(f"The orders of an earlier run are not tiered into a lake; remove {self._home.directory} for that.")
             return self
-        command = [
-            "tier",
-            "--bootstrap",
-            self._bootstrap,
-            "--warehouse",
-            str(self._warehouse),
-            "--engine",
-            self._engine,
-        ]
+        command = ["tier", "--bootstrap", self._bootstrap, "--engine", self._engine]
+        command += [word for key, value in self._home.lake.items() for word in ("--lake", f"{key}={value}")]
         with self._log_path.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "lakeward", *command],
@@ -96,6 +89,7 @@ class DemoLake:
                 stderr=log,
                 text=True,
                 start_new_session=True,
+                env={**os.environ, **self._home.environment},
             )
         with contextlib.suppress(OSError):  # the live tail comes first
             os.setpriority(os.PRIO_PROCESS, self._process.pid, _NICENESS)
@@ -139,11 +133,15 @@ class DemoLake:
                     said(line.strip())
                     continue
                 self._rows += int(found[1].replace(",", ""))
-                said(f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._warehouse}")
+                said(f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._home.warehouse}")
 
     def _explain(self) -> None:
-        folder = self._warehouse / str(self._table.path).replace(".", "/")
-        catalog = f"load_catalog('lakeward', type='sql', uri='sqlite:///{self._warehouse}/catalog.db')"
+        if self._home.bucket is not None:  # it ends with the demo
+            said(f"{count(self._rows, 'order')} of this run are in an Iceberg table below {self._home.warehouse}.")
+            return
+        warehouse = self._home.warehouse
+        folder = f"{warehouse}/{str(self._table.path).replace('.', '/')}"
+        catalog = f"load_catalog('lakeward', type='sql', uri='sqlite:///{warehouse}/catalog.db')"
         said(
             f"{count(self._rows, 'order')} of this run are in an Iceberg table; whatever knows Iceberg reads it:\n"
             f"  duckdb   SET unsafe_enable_version_guessing=true; FROM iceberg_scan('{folder}');\n"
