@@ -51,6 +51,7 @@ class MetadataBackup:
         self._copied = 0
         self._number = 0
         self._mirrored: set[str] = set()
+        self._unnamed: set[str] = set()
         self._wanted = asyncio.Event()
         self._progress = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
@@ -86,7 +87,7 @@ class MetadataBackup:
                 await self.copy()
             except InvalidError:
                 return  # another server has taken over, and says so
-            except LakewardError as wrong:
+            except Exception as wrong:  # noqa: BLE001 - whatever it is, later changes must not be lost with it
                 self._wanted.set()
                 await asyncio.sleep(self.trouble.failed(wrong))
 
@@ -94,10 +95,10 @@ class MetadataBackup:
         """Copy the metadata as it is now; what was there before goes, except for the one before."""
         number = self._changes
         await self._ownership.sure(_SURE_S)
-        for path, source in self._lake_files():
-            if path not in self._mirrored:
-                await self._store.put_file(path, source)
-                self._mirrored.add(path)
+        named = dict(self._lake_files())
+        for path in named.keys() - self._mirrored:
+            await self._store.put_file(path, named[path])
+            self._mirrored.add(path)
         content = await asyncio.to_thread(self._packed)
         name = f"{BACKUPS}/{self._ownership.epoch:010d}-{self._number:012d}{SUFFIX}"
         await self._store.put(name, content)
@@ -107,7 +108,10 @@ class MetadataBackup:
             self._copied = max(self._copied, number)
             self._progress.notify_all()
         stored = await stored_backups(self._store)
-        await self._store.delete(stored[_KEPT:])
+        unnamed = self._mirrored - named.keys() - self._unnamed
+        await self._store.delete([*stored[_KEPT:], *self._unnamed])
+        self._mirrored -= self._unnamed
+        self._unnamed = unnamed  # the backup before this one still names them
 
     def _packed(self) -> bytes:
         with tempfile.TemporaryDirectory(prefix="lakeward-metadata-") as directory:

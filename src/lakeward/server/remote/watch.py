@@ -50,7 +50,7 @@ class OwnershipWatch:
                 self._writes.stop(REPLACED, wrong)
                 _log.error("%s", wrong.message)
                 return
-            except LakewardError as wrong:
+            except Exception as wrong:  # noqa: BLE001 - a server that looks no more would never find out
                 pause_s = max(pause_s, self._trouble.failed(wrong))
             await asyncio.sleep(pause_s)
 
