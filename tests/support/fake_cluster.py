@@ -79,10 +79,13 @@ class FakeMetadata:
         self.refreshed = 0
         #: Partitions that the server knows, by name.
         self.partitions: dict[str, int] = {}
+        #: Whether leaders have to be asked for, and the partitions that were asked about.
+        self.unknown = False
+        self.asked: list[list[str]] = []
 
     def leader(self, bucket: TableBucket) -> Address | None:
         """Where the leader is."""
-        return Address("there", 9123)
+        return None if self.unknown else Address("there", 9123)
 
     def forget(self, bucket: TableBucket) -> None:
         """Noted."""
@@ -94,7 +97,8 @@ class FakeMetadata:
 
     async def refresh(self, path: object, partitions: Iterable[str] = ()) -> None:
         """Nothing is new."""
-        for name in partitions:
+        self.asked.append(list(partitions))
+        for name in self.asked[-1]:
             if name not in self.partitions:
                 raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{path} has no partition '{name}'.")
 

@@ -12,7 +12,7 @@ from lakeward.client.cluster import Cluster
 from lakeward.client.partitions import Partitions
 from lakeward.client.patience import ask_leader
 from lakeward.client.results import BucketId, PartitionInfo, Timestamp
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -24,6 +24,7 @@ _EARLIEST, _LATEST, _AT_TIME = 0, 1, 2
 _CLIENT = -1
 _ATTEMPTS = 10
 _ASKED_BY_NAME_MAX = 16
+_LEADERS_AT_ONCE = 250
 _RETRY_MS = 50
 _STALE = {
     ErrorCode.NETWORK,
@@ -103,11 +104,22 @@ class TableOffsets:
         by_partition: dict[int | None, list[Place]] = defaultdict(list)
         for place in places:
             by_partition[place.bucket.partition_id].append(place)
+        await self._find_leaders([group[0] for group in by_partition.values()])
         answers = await asyncio.gather(
             *(self._of_partition(group, offset_type, time_ms) for group in by_partition.values())
         )
         found = {place: offset for answer in answers for place, offset in answer.items()}
         return {place: found[place] for place in places}
+
+    async def _find_leaders(self, places: Sequence[Place]) -> None:
+        """Learn the leaders of many partitions at once; what is not learned here is asked for one by one."""
+        metadata = self._cluster.metadata
+        names = [p.id.partition for p in places if p.id.partition is not None and metadata.leader(p.bucket) is None]
+        for first in range(0, len(names) if len(names) > 1 else 0, _LEADERS_AT_ONCE):
+            try:
+                await metadata.refresh(self._info.path, names[first : first + _LEADERS_AT_ONCE])
+            except NotFoundError:
+                return  # one of them is gone
 
     async def _of_partition(self, places: list[Place], offset_type: int, time_ms: int | None) -> dict[Place, int]:
         found: dict[Place, int] = {}

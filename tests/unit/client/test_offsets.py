@@ -171,3 +171,15 @@ async def test_rows_are_counted_by_a_leader_that_has_just_been_elected() -> None
     info = table_info()
     counted = await TableOffsets(server, info, Partitions(server, info)).count()  # type: ignore[arg-type]
     assert counted == 5 * info.bucket_count
+
+
+async def test_leaders_of_many_partitions_are_asked_for_together() -> None:
+    """Not partition by partition; if one is gone meanwhile, each is looked for by itself."""
+    server = partitioned()
+    server.metadata.partitions = {"a": 1, "b": 0}
+    server.metadata.unknown = True
+    offsets = offsets_on(server, partition_by=("name",))
+    await offsets.of_all("latest")
+    assert server.metadata.asked == [["a", "b"]]
+    server.metadata.partitions = {}
+    assert len(await offsets.of_all("latest")) == 2
