@@ -61,9 +61,10 @@ def described(cluster: WireCluster, table_id: int, snapshot_id: int) -> messages
     return answer
 
 
-def test_readers_open_the_files_with_rocksdb(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [{"kv__engine": "rocksdb"}, {"kv__snapshot__remote_format": "rocksdb"}])
+def test_readers_open_the_files_with_rocksdb(start: Start, tmp_path: Path, options: dict[str, str]) -> None:
     """Downloaded under their own names they are a RocksDB with the rows of the offset that is told."""
-    server = start(kv__engine="rocksdb")
+    server = start(**options)
     with server.connect() as connection, WireCluster.of(server.process.bootstrap) as cluster:
         table = connection.create_table(STATE, "id INT, name STRING", primary_key=["id"], buckets=1)
         table.upsert(rows(0))
@@ -83,8 +84,13 @@ def test_readers_open_the_files_with_rocksdb(start: Start, tmp_path: Path) -> No
         database.close()
         assert len(values) == 2000
         assert {value[:2] for value in values} == {b"\x01\x00"}, "a value begins with the number of its schema"
+        expected = table.lookup([0, 1999])["name"].to_pylist()
         missing = messages.GetKvSnapshotMetadataRequest(table_id=table_id, bucket_id=0, snapshot_id=999)
         assert cluster.coordinator.error_code(Api.GET_KV_SNAPSHOT_METADATA, missing) == 41
+    server.process.kill()
+    server.come_back()  # whatever the form, we read it, too
+    with server.connect() as connection:
+        assert connection.table(STATE).lookup([0, 1999])["name"].to_pylist() == expected
 
 
 def test_readers_are_not_told_of_snapshots_that_they_cannot_open(start: Start) -> None:

@@ -165,6 +165,13 @@ KV_SNAPSHOT_INTERVAL = _row(
 KV_SNAPSHOTS_RETAINED = _row(
     "kv.snapshot.num-retained", COUNT, 2, "How many snapshots of a bucket are kept in remote storage."
 )
+KV_SNAPSHOT_FORMAT = _row(
+    "kv.snapshot.remote-format",
+    choice("engine", "rocksdb"),
+    "engine",
+    "Whether snapshots are copied as the engine wrote them, or always as a RocksDB that readers of Apache Fluss open;"
+    " with the hash engine that takes the library rocksdict and time (Lakeward).",
+)
 KV_LEASE_CHECK_INTERVAL = _row(
     "kv.snapshot.lease.expiration-check-interval",
     DURATION,

@@ -69,8 +69,12 @@ class SnapshotCopies:
         clock: Clock,
         entropy: Entropy,
         pace: Pace | None = None,
+        convert: Callable[[Snapshot], Snapshot] | None = None,
     ) -> None:
-        """`keep` tells how many snapshots are retained, `settled` waits for a backup of the metadata."""
+        """`keep` tells how many snapshots are retained, `settled` waits for a backup of the metadata.
+
+        `convert` gives a snapshot another form before it is copied; it takes long.
+        """
         self._store = store
         self._snapshots = snapshots
         self._log = log
@@ -79,6 +83,7 @@ class SnapshotCopies:
         self._clock = clock
         self._entropy = entropy
         self._pace = pace
+        self._convert = convert
         self._loop = asyncio.get_running_loop()
         self._queue: dict[TableBucket, HeldSnapshot] = {}
         self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
@@ -198,6 +203,8 @@ class SnapshotCopies:
         if not files.is_swept:
             await self._settled()
             await files.sweep(self._snapshots.of(bucket))
+        if self._convert is not None:
+            snapshot = await asyncio.to_thread(self._convert, snapshot)
         snapshot_id = self._snapshots.next_id(bucket)
         uploaded = await files.upload(snapshot, snapshot_id, self._entropy, self._pace)
         try:

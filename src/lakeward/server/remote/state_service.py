@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from lakeward.server.remote.watch import OwnershipWatch
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.storage.kv.held_snapshot import hold_newest
-from lakeward.storage.kv.snapshots import MANIFEST
+from lakeward.storage.kv.snapshots import MANIFEST, Snapshot
 
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50
@@ -67,7 +68,14 @@ class RemoteStateService:
         self._watch = OwnershipWatch(ownership, tablets.writes, self._uncopied_ends, store.url, clock)
         self.backup = MetadataBackup(metadata, store, ownership, clock, self._lake_files)
         self.snapshots = SnapshotCopies(
-            store, coordinator.kv_snapshots, self, self._keep, self.backup.settled, clock, entropy
+            store,
+            coordinator.kv_snapshots,
+            self,
+            self._keep,
+            self.backup.settled,
+            clock,
+            entropy,
+            convert=_conversion(coordinator.config.current.get(rows.KV_SNAPSHOT_FORMAT)),
         )
         tablets.on_snapshot = self.snapshots.taken
 
@@ -196,3 +204,20 @@ class RemoteStateService:
         await self.snapshots.stop()
         await self.backup.stop()
         await self._watch.stop()
+
+
+def _conversion(wanted: str) -> Callable[[Snapshot], Snapshot] | None:
+    if wanted == "engine":
+        return None
+    if find_spec("rocksdict") is None:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"{rows.KV_SNAPSHOT_FORMAT.key}={wanted} needs a library that is not installed. Run `pip install "
+            "lakeward[rocksdb]`, or leave the option out."
+        )
+
+    def convert(snapshot: Snapshot) -> Snapshot:
+        from lakeward.storage.kv.engines import as_rocksdb  # heavy: it brings compiled kernels along
+
+        return as_rocksdb(snapshot)
+
+    return convert

@@ -54,6 +54,20 @@ def prepare(engine: str, directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def as_rocksdb(snapshot: Snapshot) -> Snapshot:
+    """A snapshot of any engine written once more as one of RocksDB, in a directory of its own beside its files."""
+    if snapshot.engine == ROCKSDB:
+        return snapshot
+    directory = snapshot.path / ROCKSDB
+    shutil.rmtree(directory, ignore_errors=True)
+    store = open_store(ROCKSDB, directory / "work")
+    try:
+        restore_any(store, snapshot, directory)
+        return store.snapshot(directory, snapshot.log_offset, snapshot.extra).write()
+    finally:
+        store.close()
+
+
 def restore_any(store: KvStore, snapshot: Snapshot, directory: Path) -> None:
     """Restore an empty store from a snapshot of any engine; `directory` is for working files, as for `open_store`."""
     if snapshot.engine == store.engine:
