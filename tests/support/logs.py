@@ -9,17 +9,25 @@ from pathlib import Path
 from raw_batches import raw_batch
 
 from lakeward.records.log_batch import cut_batches, walk_batches
-from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict
 from lakeward.storage.open_files import OpenFiles
 
 
-def open_log(directory: Path, *, files: OpenFiles | None = None, checkpoints: bool = True, **numbers: int) -> LogTablet:
+def open_log(
+    directory: Path,
+    *,
+    files: OpenFiles | None = None,
+    checkpoints: bool = True,
+    later: Later | None = None,
+    **numbers: int,
+) -> LogTablet:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
     files = OpenFiles(64) if files is None else files
-    log = LogTablet(directory, settings, files, (lambda job: job()) if checkpoints else (lambda _: None))
+    at_once: Later = (lambda job: job()) if checkpoints else (lambda _: None)
+    log = LogTablet(directory, settings, files, later or at_once)
     weakref.finalize(log, files.close)  # a test may open hundreds of logs
     return log
 

@@ -7,6 +7,7 @@ that offset, so recovery has only to look at what comes behind the newest one.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,39 @@ class Checkpoint:
         for offset, path in stored_checkpoints(self.directory)[_KEPT:]:
             if offset not in self.segment_bases:
                 path.unlink(missing_ok=True)
+
+
+class Checkpoints:
+    """The checkpoints of one log: asked for on its thread, written in that order on another.
+
+    One that fails is not counted, nor are those that were asked for behind it: they sync only what came since. The
+    next one begins where the last good one ended.
+    """
+
+    def __init__(self, offset: int) -> None:
+        self.asked_offset = offset
+        self.durable_offset = offset
+
+    def ask(self, made: Checkpoint) -> Callable[[], None]:
+        """What writes a checkpoint that reaches from the last one asked for up to its offset."""
+        begin, self.asked_offset = self.asked_offset, made.offset
+
+        def write() -> None:
+            if self.durable_offset < begin:
+                self.asked_offset = self.durable_offset
+                return
+            try:
+                made.write()
+            except BaseException:
+                self.asked_offset = self.durable_offset
+                raise
+            self.durable_offset = max(self.durable_offset, made.offset)
+
+        return write
+
+    def ask_again(self) -> None:
+        """Let the next one begin where the last good one ended, whatever is under way."""
+        self.asked_offset = self.durable_offset
 
 
 def checkpoint_file(directory: Path, offset: int) -> Path:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lakeward.errors import ErrorCode
 from lakeward.records.log_batch import BatchSpan, stamp, walk_batches
-from lakeward.storage.log.checkpoint import Checkpoint, checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
 from lakeward.storage.log.held_segment import HeldSegment, hold
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
@@ -59,7 +59,7 @@ class LogTablet:
         self.repairs = found.repairs
         self._bases = [s.base_offset for s in self._segments]
         self._segment_first_ms = self._first_time_ms()
-        self._checkpoint_offset = found.checkpoint_offset
+        self._checkpoints = Checkpoints(found.checkpoint_offset)
         self._unsynced_messages = 0
         self._put_away: list[tuple[int, Path]] = []
         #: Up to where the log has been copied elsewhere; None when it is not copied at all.
@@ -96,8 +96,8 @@ class LogTablet:
 
     @property
     def is_dirty(self) -> bool:
-        """Whether something was appended since the last checkpoint."""
-        return self._checkpoint_offset != self.end_offset
+        """Whether something was appended since the last checkpoint that did not fail."""
+        return self._checkpoints.asked_offset != self.end_offset
 
     # -- append
 
@@ -166,7 +166,7 @@ class LogTablet:
         """Close the active segment and begin a new one at the end of the log."""
         closing = self._segments[-1]
         closing.index.add_time(self.time_ms_max, self.end_offset - 1 - closing.base_offset)
-        self._later(self._checkpoint().write)
+        self._later(self._checkpoint())
         self._segment_first_ms = now_ms
         return self._add_segment()
 
@@ -278,19 +278,22 @@ class LogTablet:
     def checkpoint(self) -> None:
         """Have everything so far synced and noted, soon and elsewhere."""
         if self.is_dirty and self._segments:
-            self._later(self._checkpoint().write)
+            self._later(self._checkpoint())
 
-    def _checkpoint(self) -> Checkpoint:
-        active = self._segments[-1]
-        self._checkpoint_offset = self.end_offset
+    def _checkpoint(self) -> Callable[[], None]:
+        """What syncs and notes everything since the checkpoint before: the active segment, and more if that failed."""
+        first = max(bisect_right(self._bases, self._checkpoints.asked_offset) - 1, 0)
+        changed = self._segments[first:]
         self._unsynced_messages = 0
-        return Checkpoint(
-            directory=self.directory,
-            offset=self.end_offset,
-            logs=(active.path,),
-            index_files=tuple(active.index_files()),
-            writers=self.writers.to_json(),
-            segment_bases=frozenset(self._bases),
+        return self._checkpoints.ask(
+            Checkpoint(
+                directory=self.directory,
+                offset=self.end_offset,
+                logs=tuple(segment.path for segment in changed),
+                index_files=tuple(file for segment in changed for file in segment.index_files()),
+                writers=self.writers.to_json(),
+                segment_bases=frozenset(self._bases),
+            )
         )
 
     def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
@@ -326,8 +329,9 @@ class LogTablet:
 
     def close(self) -> None:
         """Sync and note everything, here and now."""
+        self._checkpoints.ask_again()
         if self.is_dirty and self._segments:
-            self._checkpoint().write()
+            self._checkpoint()()
         self.abandon()
 
     def abandon(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.log_batch import cut_batches, walk_batches
+from lakeward.storage.log import checkpoint
 from lakeward.storage.log.writer_state import Verdict
 from lakeward.storage.open_files import OpenFiles
 
@@ -249,6 +251,55 @@ def test_rows_that_recovery_found_are_checkpointed(tmp_path: Path) -> None:
     again = open_log(tmp_path)
     assert again.is_dirty
     again.close()
+    assert not open_log(tmp_path).is_dirty
+
+
+def test_a_checkpoint_that_fails_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log stays dirty, those asked for meanwhile do not vouch for it, and the next one covers everything."""
+    jobs: list[Callable[[], None]] = []
+    log = open_log(tmp_path, later=jobs.append, segment_bytes_max=200)
+    synced: list[str] = []
+
+    def sync(path: Path) -> None:
+        if not synced:
+            synced.append("failed")
+            raise OSError("no space")
+        synced.append(path.stem)
+
+    monkeypatch.setattr(checkpoint, "sync_data", sync)
+    fill(log, 2)
+    log.checkpoint()
+    assert not log.is_dirty
+    fill(log, 4)
+    log.checkpoint()
+    assert log.segment_count > 1
+    first, *behind = jobs
+    with pytest.raises(OSError, match="no space"):
+        first()
+    for job in behind:
+        job()
+    assert synced == ["failed"]
+    assert not checkpoint.stored_checkpoints(tmp_path)
+    assert log.is_dirty
+    jobs.clear()
+    log.checkpoint()
+    (job,) = jobs
+    job()
+    assert not log.is_dirty
+    assert synced[1:] == sorted(path.stem for path in tmp_path.glob("*.log"))
+    assert checkpoint.stored_checkpoints(tmp_path)[0][0] == log.end_offset
+
+
+def test_closing_covers_checkpoints_that_never_ran(tmp_path: Path) -> None:
+    """A log that is closed is on disk, whatever was still to be done elsewhere."""
+    jobs: list[Callable[[], None]] = []
+    log = open_log(tmp_path, later=jobs.append, segment_bytes_max=200)
+    fill(log, 5)
+    log.checkpoint()
+    log.close()
+    assert checkpoint.stored_checkpoints(tmp_path)[0][0] == log.end_offset
+    for job in jobs:  # late, and harmless
+        job()
     assert not open_log(tmp_path).is_dirty
 
 
