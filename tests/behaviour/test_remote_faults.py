@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from eventually import eventually
 from faulty_proxy import Faults, FaultyProxy
 from seaweed import SECRET_KEY, Bucket
 
@@ -95,6 +97,31 @@ async def test_a_large_upload_that_fails_leaves_nothing_visible(proxy: FaultyPro
     proxy.faults = Faults()
     assert await store.head("large") is None
     assert await store.get("before") == b"old"
+
+
+async def test_what_a_killed_upload_left_is_removed(proxy: FaultyProxy, s3: Bucket, tmp_path: Path) -> None:
+    """Parts that never became a file are invisible; tidying ends their upload, and nobody else's."""
+    store, source = _through(proxy, s3), _large_file(tmp_path)
+    for path in ("left/large", "left-alone/large"):
+        proxy.faults = Faults(matches=lambda request: request.is_part, stall_s=60)
+        putting = asyncio.create_task(store.put_file(path, source))
+        parts = f"/{path}?"
+        assert await asyncio.to_thread(
+            eventually, lambda parts=parts: any(r.is_part and parts in r.path for r in proxy.requests)
+        )
+        putting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await putting
+    assert sorted(_open_uploads(s3)) == ["lakeward/left-alone/large", "lakeward/left/large"]
+    await store.tidy("left")
+    assert _open_uploads(s3) == ["lakeward/left-alone/large"]
+    assert [found.path async for found in store.list()] == []
+    await store.close()
+
+
+def _open_uploads(bucket: Bucket) -> list[str]:
+    with contextlib.closing(bucket.client()) as client:
+        return [upload["Key"] for upload in client.list_multipart_uploads(Bucket=bucket.name).get("Uploads", [])]
 
 
 async def test_a_lost_connection_in_a_download_is_repaired(proxy: FaultyProxy, s3: Bucket, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -165,18 +165,23 @@ class Bucket:
         options = {"remote.data.dir": self.url, **self.settings}
         return {key.replace(".", "__").replace("-", "_"): value for key, value in options.items()}
 
-    def make(self) -> None:
-        """Create it; SeaweedFS takes a moment after its port is open."""
+    def client(self) -> Any:
+        """boto3's client, for what our own port cannot do."""
         import boto3
-        from botocore.exceptions import BotoCoreError, ClientError
 
-        client = boto3.client(
+        return boto3.client(
             "s3",
             endpoint_url=self.endpoint,
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
             region_name=REGION,
         )
+
+    def make(self) -> None:
+        """Create it; SeaweedFS takes a moment after its port is open."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        client = self.client()
         try:
             client.create_bucket(Bucket=self.name)
             client.put_object(Bucket=self.name, Key="first", Body=b"The first object is slow, since it makes volumes.")

@@ -11,7 +11,8 @@
     credentials         keys and their end; renewed in time
     credential_chain    where keys are looked for: properties, environment, web identity, profile, container, instance
     s3_keys             keys, as obstore asks for them
-    sts, signature      temporary keys, asked for with a signature of ours
+    sts                 temporary keys; signed_call, signature: asked for with a signature of ours
+    open_uploads        parts of large files that a killed process left in a bucket
     read_policy         what the temporary keys of clients may do
 
     layout              where each thing lies

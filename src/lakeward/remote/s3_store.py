@@ -21,6 +21,7 @@ from obstore import store as stores
 
 from lakeward.errors import DeniedError, ErrorCode, NotFoundError, RetriableError
 from lakeward.remote.credential_chain import found_credentials
+from lakeward.remote.open_uploads import OpenUploads
 from lakeward.remote.pace import Pace
 from lakeward.remote.repeated import FIRST_PAUSE_MS, longest_pause_ms, repeated
 from lakeward.remote.s3_failures import BehindEndError, ExistsError, failure
@@ -49,7 +50,9 @@ class S3Store:
         self.prefix = prefix
         self.settings = settings
         self._clock = clock or SystemClock()
-        self._keys = Keys(found_credentials(settings, self._clock))
+        source = found_credentials(settings, self._clock)
+        self._keys = Keys(source)
+        self._uploads = OpenUploads(bucket, settings, source, self._clock)
         self._store = _opened(bucket, prefix, settings, self._keys, settings.retries)
         self._once = _opened(bucket, prefix, settings, self._keys, retries=0)
         self._is_cancelled = False
@@ -189,7 +192,9 @@ class S3Store:
         await self.delete(batch)
 
     async def tidy(self, prefix: str) -> None:
-        """Nothing: uploads that were never completed are not ours to see; a rule of the bucket removes them."""
+        """End uploads below a directory that a killed process began; nobody may be writing there."""
+        below = f"{self.prefix}/{prefix}" if self.prefix else prefix
+        await asyncio.to_thread(self._uploads.abort, checked_path(below))
 
     async def close(self) -> None:
         """Let calls that were cancelled come to rest: a thread of obstore that outlives Python complains on stderr."""
