@@ -123,6 +123,52 @@ def test_what_is_wrong_is_said_in_a_sentence(lake: Warehouse, database: str) -> 
         log.query("SELECT nothing FROM t")
 
 
+def test_nothing_that_plans_remember_makes_an_answer_stale(lake: Warehouse, database: str) -> None:
+    """After one's own write, round, change of the table: the next answer has it."""
+    log = lake.conn.create_table(f"{database}.log", "id BIGINT", buckets=1, properties=TIERED)
+    users = lake.conn.create_table(
+        f"{database}.users", "id BIGINT NOT NULL, v INT", primary_key=["id"], buckets=1, properties=TIERED
+    )
+    count = "SELECT count(*) AS n FROM t"
+    for number in range(1, 6):
+        log.append([{"id": number}])
+        users.upsert([{"id": number, "v": 0}, {"id": 1, "v": number}])
+        assert log.query(count).to_pylist() == users.query(count).to_pylist() == [{"n": number}]
+        assert users.query("SELECT v FROM t WHERE id = 1").to_pylist() == [{"v": number}]
+        for table in (log, users):
+            lake.round(table)
+            assert table.query(count).to_pylist() == [{"n": number}]
+            assert table.query(count, {"scan.tiers": "lake"}).to_pylist() == [{"n": number}]
+    users.delete([{"id": 1}])
+    assert users.query(count).to_pylist() == [{"n": 4}]
+    lake.conn.alter_table(str(log.path), add_columns="name STRING")
+    assert log.query("SELECT count(*) AS n, count(name) AS m FROM t").to_pylist() == [{"n": 5, "m": 0}]
+    lake.conn.drop_table(str(users.path))
+    again = lake.conn.create_table(str(users.path), "id BIGINT", buckets=1, properties=TIERED)
+    again.append([{"id": 1}])
+    with pytest.raises(LakewardError, match="earlier table of this name"):
+        again.query(count, {"scan.tiers": "lake"})
+    assert again.query(count).to_pylist() == [{"n": 1}]
+
+
+def test_partitions_come_and_go_between_queries(lake: Warehouse, database: str) -> None:
+    """A partition is there with its first row; what the lake has of one that was dropped stays."""
+    log = lake.conn.create_table(
+        f"{database}.days", "id BIGINT, dt STRING", buckets=1, partition_by=["dt"], properties=TIERED
+    )
+    count = "SELECT dt, count(*) AS n FROM t GROUP BY 1 ORDER BY 1"
+    for day in ("a", "b", "c"):
+        log.append([{"id": 1, "dt": day}])
+        assert [row["dt"] for row in log.query(count).to_pylist()][-1] == day
+        lake.round(log)
+        log.append([{"id": 2, "dt": day}])
+        assert log.query(count).to_pylist()[-1] == {"dt": day, "n": 2}
+    lake.round(log)
+    assert [row["n"] for row in log.query(count).to_pylist()] == [2, 2, 2]
+    log.drop_partition({"dt": "a"})
+    assert [row["n"] for row in log.query(count).to_pylist()] == [2, 2, 2]
+
+
 # -- the command line --------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ A bounded read:  plan_read → splits (spread over tasks) → read_split
 
 The lake's half
     cold               the lake opened; which snapshot, which of its files
+    lake_cache         what plans remember of it
     file_pruning       filters and the bounds of a file → whether it can match
     by_time            a log table as of a time that only the lake's rows remember; pure
     union              which tier each part of a table is read from; pure

@@ -31,6 +31,7 @@ from lakeward.query.cold import (
 )
 from lakeward.query.filters import columns_of
 from lakeward.query.gc_pause import no_collections
+from lakeward.query.lake_cache import cold_key, lake_cache_of
 from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
@@ -64,6 +65,7 @@ def _planned(conn: Connection, request: ReadRequest) -> Plan:
             _check_log_suffices(table, request, wrong)
             return _from_servers(table, request)
         except LogGoneError:
+            lake_cache_of(conn.inner).forget_readers()
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt returns or raises")
@@ -89,15 +91,22 @@ def _sees_lake(info: TableInfo, request: ReadRequest) -> bool:
 
 def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
     info, settings = table.info, request.settings
-    reader = open_reader(info, request.options)
+    reads_lake_alone = request.view is View.LAKE or settings.tiers is Tiers.LAKE or settings.snapshot_id or settings.tag
+    is_newest = reads_lake_alone or settings.travels or info.descriptor.is_partitioned
+    cache = lake_cache_of(conn.inner)
+    reader = (open_reader if is_newest else cache.reader)(info, request.options)
     snapshot = None if reader is None else chosen_snapshot(info, reader, settings)
     if reader is None or snapshot is None:
         return _without_snapshot(conn, table, request, reader)
     listed = table.partitions() if info.descriptor.is_partitioned else None
     chosen, of_all = chosen_partitions(table, request, listed)
-    cold = cold_part(conn, info, reader, snapshot, request.filters, {p.id: p.name for p in listed or ()})
+    names = {p.id: p.name for p in listed or ()}
+    cold = cache.cold_part(
+        cold_key(info, snapshot, request, names),
+        lambda: cold_part(conn, info, reader, snapshot, request.filters, names),
+    )
     splits: Sequence[Split]
-    if request.view is View.LAKE or settings.tiers is Tiers.LAKE or settings.snapshot_id or settings.tag:
+    if reads_lake_alone:
         splits = lake_splits(cold, request)
     else:
         stretches = _stretches(table, request, chosen, cold.offsets)

@@ -12,6 +12,7 @@ from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.cold import LogGoneError
 from lakeward.query.duck_session import duck_session
 from lakeward.query.duckdb_views import PlanView
+from lakeward.query.lake_cache import lake_cache_of
 from lakeward.query.planner import plan_read
 from lakeward.query.query_metrics import metrics_of
 from lakeward.query.request import ReadRequest
@@ -44,6 +45,7 @@ def _retried(conn: Connection, sql: str, options: Mapping[str, str], names: Mapp
         try:
             return _answer(conn, sql, tree, given, {k.lower(): v for k, v in names.items()})
         except LogGoneError:
+            lake_cache_of(conn.inner).forget_readers()
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt returns or raises")
