@@ -8,7 +8,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench.apache_fluss import lake_catalog
@@ -16,9 +16,17 @@ from eventually import eventually
 from pyiceberg.catalog import load_catalog
 
 import lakeward as lw
+from lakeward.query.planner import plan_read
+from lakeward.query.read import read_splits
+from lakeward.query.request import ReadRequest
+from lakeward.query.splits import Tier
+from lakeward.query.stream import TableStream
 from lakeward.tiering.assembly import assembled, local_runner
 from lakeward.tiering.settings import TieringSettings
 from lakeward.tiering.watchers import LogWatcher
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -83,3 +91,95 @@ def test_a_primary_key_table_is_in_the_lake_as_it_is(conn: lw.Connection) -> Non
     table.delete([{"id": 5}, {"id": 6}])
     wanted = sorted((row["id"], row["name"]) for row in table.snapshot().to_pylist())
     assert eventually(lambda: settled(path, lambda row: (row["id"], row["name"]), wanted), within_s=120)
+
+
+# -- union reads -------------------------------------------------------------------------------------------------------
+
+
+def lake_options() -> dict[str, str]:
+    """Where the lake is, as options of a read."""
+    return {f"lake.{key}": value for key, value in lake_catalog(Path(_DIRECTORY)).items()}
+
+
+@pytest.fixture
+def halves(conn: lw.Connection, tmp_path: Path, keyed: bool) -> lw.Table:
+    """A table with rows in the lake, and changes since that only the log has: no service runs any more."""
+    path = f"fluss.union_{uuid.uuid4().hex[:8]}"
+    key = {"primary_key": ["id"]} if keyed else {}
+    table = conn.create_table(path, "id BIGINT NOT NULL, name STRING", buckets=2, properties=_TIERED, **key)
+    put = table.upsert if keyed else table.append
+    put([{"id": i, "name": "cold"} for i in range(300)])
+    service = assembled(
+        TieringSettings(_BOOTSTRAP, lake_catalog(Path(_DIRECTORY)), state_dir=tmp_path),
+        conn,
+        local_runner(conn, 2),
+        LogWatcher(),
+    )
+    thread = threading.Thread(target=service.run)
+    thread.start()
+    assert eventually(lambda: len(in_lake(path, lambda row: row["id"])) == 300, within_s=120)
+    service.stop()
+    thread.join()
+    put([{"id": i, "name": "hot"} for i in range(300, 350)])
+    if keyed:
+        put([{"id": 1, "name": "hot"}])
+        table.delete([{"id": 2}])
+    return table
+
+
+def wanted(keyed: bool) -> list[tuple[int, str]]:
+    """The rows of both halves."""
+    rows = {i: "cold" if i < 300 else "hot" for i in range(350)}
+    if keyed:
+        rows[1] = "hot"
+        del rows[2]
+    return sorted(rows.items())
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_hot_and_cold_are_one_table(conn: lw.Connection, halves: lw.Table, keyed: bool) -> None:
+    """In a plan, in SQL, in a stream that begins with the lake; and the cold part alone."""
+    request = ReadRequest.of_name(str(halves.path), options=lake_options())
+    plan = plan_read(conn, request)
+    assert {split.tier for split in plan.splits} == ({Tier.HYBRID} if keyed else {Tier.LAKE_ONLY, Tier.LOG_ONLY})
+    found = [row for batch in read_splits(conn, request, plan.splits) for row in batch.to_pylist()]
+    assert sorted((row["id"], row["name"]) for row in found) == wanted(keyed)
+    answer = conn.sql(f"SELECT count(*) AS n, count(DISTINCT id) AS ids FROM {halves.path}", lake_options())
+    assert answer.to_pylist() == [{"n": len(wanted(keyed)), "ids": len(wanted(keyed))}]
+    cold = conn.sql(f'SELECT count(*) AS n FROM fluss."{halves.path.table}$lake"', lake_options())
+    assert cold.to_pylist() == [{"n": 300}]
+    stream = TableStream(conn, request)
+    begin = stream.initial()
+    batch = stream.plan(begin, stream.latest(begin))
+    assert any(split.tier is not Tier.LOG_ONLY for split in batch.splits)
+    streamed = [row for rows in read_splits(conn, request, batch.splits) for row in rows.to_pylist()]
+    assert sorted((row["id"], row["name"]) for row in streamed) == wanted(keyed)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_hot_and_cold_are_one_table_in_spark(spark_here: SparkSession, halves: lw.Table, keyed: bool) -> None:
+    """By its name in the catalog, which knows where the lake is."""
+    rows = spark_here.table(f"fluss.{halves.path}").collect()
+    assert sorted((row.id, row.name) for row in rows) == wanted(keyed)
+    assert spark_here.table(f"fluss.{halves.path}$lake").count() == 300
+
+
+@pytest.fixture(scope="module")
+def spark_here() -> Iterator[SparkSession]:
+    """A session whose catalog knows the cluster and its lake."""
+    import sys
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        lake = {f"spark.sql.catalog.fluss.{key}": value for key, value in lake_options().items()}
+        session = lw.spark.session(
+            _BOOTSTRAP,
+            master="local[2]",
+            app_name="lakeward-peer-lake",
+            **{"spark.ui.enabled": "false", "spark.driver.memory": "1g", **lake},
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
