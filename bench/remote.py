@@ -6,7 +6,7 @@ import argparse
 import datetime as dt
 from collections.abc import Callable
 
-from bench import remote_restore, remote_scans, remote_stores
+from bench import remote_copies, remote_restore, remote_scans, remote_stores
 from bench.remote_place import Place, places
 from bench.report import REMOTE_PAGE, Line, markdown
 from bench.targets import warm_memory
@@ -14,6 +14,7 @@ from bench.targets import warm_memory
 #: Each part measures on every place and says what it found.
 _PARTS: dict[str, Callable[[list[Place]], list[Line]]] = {
     "stores": remote_stores.lines,
+    "copies": remote_copies.lines,
     "scans": remote_scans.lines,
     "restore": remote_restore.lines,
 }

@@ -293,7 +293,7 @@ class LogCopies:
                 self._garbage.unused(directory, [segment_id])
                 return copied, wrong
             finally:
-                held.release()
+                await asyncio.to_thread(held.release)  # the last link of a large file takes its time
             self.counts.segments += 1
             self.counts.bytes += held.size_bytes
         return copied, None

@@ -21,6 +21,7 @@ async def upload(
         return segment_file(log_directory, segment_id, offset, suffix)
 
     start, end = held.base_offset, held.end_offset
+    await asyncio.to_thread(held.sync)
     offsets, times = await asyncio.to_thread(held.index_files)
     writers = await asyncio.to_thread(held.writers)
     work = [

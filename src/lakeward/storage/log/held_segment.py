@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakeward.records.log_batch import BatchSpan, walk_batches
-from lakeward.storage.log.checkpoint import checkpoint_file, read_writers
+from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, sync_data
 from lakeward.storage.log.log_index import LogIndex
 from lakeward.storage.log.segment import Segment
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
@@ -34,6 +34,10 @@ class HeldSegment:
     index: LogIndex | None
     index_interval_bytes: int
     directory: Path
+
+    def sync(self) -> None:
+        """Wait until it is on this machine's disk: what is elsewhere must not be more than what is here."""
+        sync_data(self.path)
 
     def index_files(self) -> tuple[bytes, bytes]:
         """Both indexes as they stand in files; made from the batches unless they are known to be right."""

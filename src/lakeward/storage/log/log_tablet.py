@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,6 +99,10 @@ class LogTablet:
     def is_dirty(self) -> bool:
         """Whether something was appended since the last checkpoint that did not fail."""
         return self._checkpoints.asked_offset != self.end_offset
+
+    def is_on_disk(self, offset: int) -> bool:
+        """Whether everything below an offset has been synced; may be asked on the thread that does so."""
+        return not self._segments or self._checkpoints.durable_offset >= offset
 
     # -- append
 
@@ -322,10 +327,10 @@ class LogTablet:
         return count
 
     def _delete_due(self, now_ms: int) -> None:
-        for due_ms, path in self._put_away:
-            if due_ms <= now_ms:
-                path.unlink(missing_ok=True)
-        self._put_away = [(due_ms, path) for due_ms, path in self._put_away if due_ms > now_ms]
+        due = [path for due_ms, path in self._put_away if due_ms <= now_ms]
+        if due:
+            self._later(partial(_unlink, due))  # a large file takes its time
+            self._put_away = [(due_ms, path) for due_ms, path in self._put_away if due_ms > now_ms]
 
     def close(self) -> None:
         """Sync and note everything, here and now."""
@@ -338,3 +343,8 @@ class LogTablet:
         """Let go of the files without keeping anything; for a bucket that is dropped."""
         for segment in self._segments:
             self._files.forget(segment.path)
+
+
+def _unlink(paths: list[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
