@@ -117,14 +117,39 @@ class History:
         changes = self._buckets[number].changes
         for change in changes[:low]:
             state.apply(change)
-        least = Counter(state.rows)
         same = [low] if dict.__eq__(state.rows, found) else []  # quicker than that of Counter; neither holds zeros
         for count, change in enumerate(changes[low:high], low + 1):
             state.apply(change)
             same += [count] if dict.__eq__(state.rows, found) else []
         if not same:
-            raise AssertionError(_told(number, found, least, state.rows, (low, high)))
+            raise AssertionError(self._nearest(number, found, span, keeps))
         return same
+
+    def _nearest(
+        self, number: int, found: Counter[tuple[int, int]], span: tuple[int, int], keeps: Callable[[int], bool]
+    ) -> str:
+        """What is wrong with rows, told by the prefix that they are most like."""
+        low, high = span
+        state = _Rows(self.keyed, keeps)
+        changes = self._buckets[number].changes
+        best: tuple[int, int, Counter[tuple[int, int]], Counter[tuple[int, int]]] | None = None
+        for count in range(high + 1):
+            if count:
+                state.apply(changes[count - 1])
+            if count >= low:
+                missing, more = state.rows - found, found - state.rows
+                if best is None or missing.total() + more.total() < best[0]:
+                    best = missing.total() + more.total(), count, missing, more
+        assert best is not None
+        _, count, missing, more = best
+        return "\n".join(
+            [
+                f"bucket {number}: {found.total()} rows are no prefix of history between changes {low} and {high};",
+                f"  they are most like that of {count} changes,",
+                f"  but {missing.total()} rows are missing: (id, seq) {sorted(missing, key=_seq)[:_SHOWN]}",
+                f"  and {more.total()} are too many: (id, seq) {sorted(more, key=_seq)[:_SHOWN]}",
+            ]
+        )
 
     def are_written(self, number: int, start: int, rows: list[tuple[int, int]]) -> bool:
         """Whether these are the first rows that a bucket's changes have written from some change on, in order."""
@@ -162,20 +187,5 @@ def _before(events: list[tuple[int, int]], time_ms: int) -> int:
     return events[at - 1][1] if at else 0
 
 
-def _told(
-    number: int,
-    found: Counter[tuple[int, int]],
-    least: Counter[tuple[int, int]],
-    most: Counter[tuple[int, int]],
-    span: tuple[int, int],
-) -> str:
-    twice = [row for row, times in found.items() if times > 1]
-    lines = [f"bucket {number}: {found.total()} rows are no prefix of history between changes {span[0]} and {span[1]}"]
-    for what, rows in (
-        ("more than once", twice),
-        ("missing, though acknowledged and not changed since", list((least & most) - found)),
-        ("there, though neither before nor after", list(found - least - most)),
-    ):
-        if rows:
-            lines.append(f"  {what}: {len(rows)}: (id, seq) {sorted(rows, key=lambda r: r[1])[:_SHOWN]}")
-    return "\n".join(lines)
+def _seq(row: tuple[int, int]) -> int:
+    return row[1]
