@@ -22,6 +22,9 @@ S3_REGION = _optional("s3.region", TEXT, "The region of the bucket; AWS_REGION o
 S3_PATH_STYLE = _switch(
     "s3.path-style-access", "Whether the bucket is named in the path of a URL, as most servers but AWS want it."
 )
+S3_TLS = _switch(
+    "s3.connection.ssl.enabled", "Whether an s3.endpoint without http:// or https:// is meant with TLS.", default=True
+)
 S3_ACCESS_KEY = _optional(
     "s3.access-key",
     TEXT,
@@ -99,6 +102,7 @@ _ALIASES: dict[str, Option[Any]] = {
     "fs.s3a.endpoint.region": S3_REGION,
     "fs.s3a.region": S3_REGION,
     "fs.s3a.path.style.access": S3_PATH_STYLE,
+    "fs.s3a.connection.ssl.enabled": S3_TLS,
     "fs.s3a.assumed.role.arn": S3_CLIENT_ROLE,
     "fs.s3a.assumed.role.session.name": S3_ROLE_SESSION,
     "fs.s3a.assumed.role.sts.endpoint": S3_STS_ENDPOINT,

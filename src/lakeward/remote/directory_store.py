@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import uuid
@@ -18,6 +19,8 @@ T = TypeVar("T")
 _CHUNK_BYTES = 4 << 20
 _PART = ".part"
 _MKDIR_TRIES = 5
+#: What network file systems answer to links and to syncing a directory, when they have no such thing.
+_NOT_SUPPORTED = {errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 class DirectoryStore:
@@ -124,7 +127,7 @@ class DirectoryStore:
         """A file beside the one to be; its directory may have been emptied and removed a moment ago."""
         beside = _beside(self._place(path))
         for tries_left in reversed(range(_MKDIR_TRIES)):
-            beside.parent.mkdir(parents=True, exist_ok=True)
+            _make_directory(beside.parent)
             try:
                 beside.touch()
             except FileNotFoundError:
@@ -147,7 +150,7 @@ class DirectoryStore:
         beside = self._part(path)
         try:
             _write_synced(beside, data)
-            os.link(beside, self._place(path))
+            _link(beside, self._place(path), data)
         except FileExistsError:
             return False
         finally:
@@ -169,7 +172,8 @@ class DirectoryStore:
             position, size = 0, (await asyncio.to_thread(source.stat)).st_size
             while position < size:
                 await pace.take(min(_CHUNK_BYTES, size - position))
-                position += await self._run("written", path, lambda at=position: _copy_chunk(source, beside, at))  # type: ignore[misc]
+                await self._run("written", path, lambda at=position: _copy_chunk(source, beside, at))  # type: ignore[misc]
+                position += _CHUNK_BYTES
             return await self._run("written", path, lambda: self._finish(path, beside))
         finally:
             await asyncio.to_thread(beside.unlink, missing_ok=True)
@@ -238,16 +242,43 @@ def _write_synced(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _copy_chunk(source: Path, target: Path, position: int) -> int:
+def _copy_chunk(source: Path, target: Path, position: int) -> None:
     with source.open("rb") as reader, target.open("r+b") as writer:
         reader.seek(position)
         writer.seek(position)
-        return writer.write(reader.read(_CHUNK_BYTES))
+        writer.write(reader.read(_CHUNK_BYTES))
+
+
+def _make_directory(directory: Path) -> None:
+    """With those above it, so that they survive a power cut."""
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+        _sync_directory(one.parent)
+
+
+def _link(source: Path, target: Path, data: bytes) -> None:
+    """Give a file its name, unless another has it; where files have one name only, write it there."""
+    try:
+        os.link(source, target)
+    except OSError as wrong:
+        if wrong.errno not in _NOT_SUPPORTED:
+            raise
+        with target.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _sync_directory(directory: Path) -> None:
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as wrong:
+        if wrong.errno not in _NOT_SUPPORTED:
+            raise
     finally:
         os.close(descriptor)

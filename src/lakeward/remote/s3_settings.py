@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from lakeward.errors import ErrorCode
 from lakeward.options import remote_store as rows
+from lakeward.options.option import Option
 
 _DEFAULT_REGION = "us-east-1"
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
@@ -47,7 +48,7 @@ class S3Settings:
         given = rows.S3_ENDPOINT.read(texts) or next(
             (environment[key] for key in _ENDPOINTS if environment.get(key)), None
         )
-        endpoint = _checked_url(rows.S3_ENDPOINT.key, given)
+        endpoint = _checked_url(rows.S3_ENDPOINT, given, texts)
         is_told = rows.S3_PATH_STYLE.key in texts
         return cls(
             endpoint=endpoint,
@@ -63,7 +64,7 @@ class S3Settings:
             server_role=rows.S3_SERVER_ROLE.read(texts),
             client_role=rows.S3_CLIENT_ROLE.read(texts),
             role_session=rows.S3_ROLE_SESSION.read(texts),
-            sts_endpoint=_checked_url(rows.S3_STS_ENDPOINT.key, rows.S3_STS_ENDPOINT.read(texts)),
+            sts_endpoint=_checked_url(rows.S3_STS_ENDPOINT, rows.S3_STS_ENDPOINT.read(texts), texts),
             request_timeout_ms=rows.REQUEST_TIMEOUT.read(texts),
             retry_timeout_ms=rows.RETRY_TIMEOUT.read(texts),
             retries=rows.RETRIES.read(texts),
@@ -106,12 +107,12 @@ def _is_bare_host(endpoint: str | None) -> bool:
     return ":" in host or "." not in host or host.rpartition(".")[2].isdigit()
 
 
-def _checked_url(key: str, url: str | None) -> str | None:
+def _checked_url(option: Option[str | None], url: str | None, texts: Mapping[str, str]) -> str | None:
     if url is None:
         return None
     if "://" not in url:
-        url = f"https://{url}"
+        url = f"{'https' if rows.S3_TLS.read(texts) else 'http'}://{url}"
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ErrorCode.INVALID_CONFIG.error(f"'{key}' is no URL: '{url}'; write http://host:port.")
+        raise ErrorCode.INVALID_CONFIG.error(f"'{option.key}' is no URL: '{url}'; write http://host:port.")
     return url.rstrip("/")

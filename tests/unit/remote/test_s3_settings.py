@@ -92,6 +92,13 @@ def test_an_endpoint_is_a_url() -> None:
         S3Settings.of({"s3.endpoint": "ftp://x"}, {})
 
 
+def test_an_endpoint_without_a_scheme_is_meant_with_tls() -> None:
+    """As Hadoop writes them; TLS can be left out by the name it has there."""
+    assert S3Settings.of({"fs.s3a.endpoint": "s3.example.com"}, {}).endpoint == "https://s3.example.com"
+    plain = {"fs.s3a.endpoint": "minio:9000", "fs.s3a.connection.ssl.enabled": "false"}
+    assert S3Settings.of(plain, {}).endpoint == "http://minio:9000"
+
+
 def test_the_environment_fills_what_is_not_set() -> None:
     """Region and endpoint, as the SDKs read them; what is set wins."""
     environment = {"AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": "http://localhost:1"}
