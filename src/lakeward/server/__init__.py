@@ -4,8 +4,11 @@ node             start, serve, stop: puts the parts together
 caller           who asks, and by which address
 http             GET /health, /metrics and /remote on the same port
 lake_metrics     how far the lake is behind, for GET /metrics
+disk_space       writes stop before the disk is full
 housekeeping     what happens by the clock: checkpoints, retention, partitions, idle connections
 metadata_store/  the cluster's durable memory
 coordinator/     decides: databases, tables, partitions, options
 tablet/          serves: logs
+remote/          copies logs, state and metadata to remote storage, and answers what is there
+restore/         an empty machine becomes the server again
 """

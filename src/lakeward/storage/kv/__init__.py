@@ -8,6 +8,7 @@
     slices         batches of keys and values: many byte strings in one buffer
     recovery       state coming back: snapshot, then the log since (replay)
     snapshots      the state on disk with its log offset; the newest good one; the same for all engines
+    held_snapshot  a snapshot that stays while it is copied elsewhere
     engines        engine name → store; a snapshot of one engine restored into another
 
     hash_store     the default engine: compiled index over a value log in memory
