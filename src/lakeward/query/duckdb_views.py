@@ -7,12 +7,14 @@ changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
+from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan
 from lakeward.query.read import read_splits, read_tails, result_schema
 from lakeward.query.request import ReadRequest
@@ -22,6 +24,9 @@ from lakeward.query.union import TAIL_CHANGES_MAX
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
     from lakeward.model.table import TableInfo
+
+#: Files of a bucket whose footers are worth a look, for keys that may be in them.
+_JUDGED_FILES_MAX = 256
 
 
 class PlanView:
@@ -42,24 +47,48 @@ class PlanView:
 
     def create(self, view: str, *, again: bool) -> None:
         """Create it; with `again` the query reads it more than once, so that nothing can stream."""
-        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and _is_scanned(s)]
-        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and _is_scanned(s))]
+        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and self._is_scanned(s)]
+        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and self._is_scanned(s))]
         hybrid = [s for s in lakes if s.log_offsets]
         if sum(s.log_offsets for s in hybrid) > TAIL_CHANGES_MAX:
             rest, lakes, hybrid = [*rest, *hybrid], [s for s in lakes if not s.log_offsets], []
         self.scanned = tuple(lakes)
-        parts = [*self._scans(lakes, self._tails(hybrid)), self._stream(rest, again=again)]
-        if hybrid:
-            parts.append(self._registered(self._tail_rows))
+        tails = read_tails(self._conn, self._request, hybrid) if hybrid else []
+        parts = [
+            *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
+            *self._merged(hybrid, tails),
+            self._stream(rest, again=again),
+        ]
         columns = ", ".join(_quoted(name) for name in self._schema.names)
         self._duck.execute(
             f"CREATE OR REPLACE VIEW {view} AS " + " UNION ALL ".join(f"SELECT {columns} FROM {p}" for p in parts)
         )
 
+    def _is_scanned(self, split: LakeSplit) -> bool:
+        """Whether DuckDB reads the files; those of Paimon's primary key tables have to be merged first."""
+        if split.format != "iceberg" and (split.format != "paimon" or self._info.descriptor.has_primary_key):
+            return False
+        return all(_is_local(f) and not f.equality_deletes for f in split.files)
+
     # -- the lake -----------------------------------------------------------------------------------------------------
 
-    def _scans(self, splits: Sequence[LakeSplit], keys: str | None) -> Iterator[str]:
-        files = [file for split in splits for file in split.files]
+    def _merged(self, splits: Sequence[LakeSplit], tails: Sequence[Tail]) -> Iterator[str]:
+        """Files without the keys that have changed, and the rows that these have now."""
+        if not splits:
+            return
+        held: list[LakeFile] = []
+        left: list[LakeFile] = []
+        for split, tail in zip(splits, tails, strict=True):
+            many = len(split.files) > _JUDGED_FILES_MAX
+            for file in split.files:
+                is_held = many or tail.may_be_in(Path(_local(file.path)))
+                (held if is_held else left).append(file)
+        yield from self._scans(left, None)
+        if held:
+            yield from self._scans(held, self._registered(pa.concat_tables([tail.keys for tail in tails])))
+        yield self._registered(pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails]))
+
+    def _scans(self, files: Sequence[LakeFile], keys: str | None) -> Iterator[str]:
         plain = [file for file in files if not file.deletes]
         touched = [file for file in files if file.deletes]
         if plain:
@@ -92,14 +121,6 @@ class PlanView:
         empty = self._registered(schema.empty_table())
         return {row[0]: row[1] for row in self._duck.execute(f"DESCRIBE {empty}").fetchall()}
 
-    def _tails(self, splits: Sequence[LakeSplit]) -> str | None:
-        """The keys that the tails have, as a table; their rows are `_tail_rows`."""
-        if not splits:
-            return None
-        tails = read_tails(self._conn, self._request, splits)
-        self._tail_rows = pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails])
-        return self._registered(pa.concat_tables([tail.keys for tail in tails]))
-
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _stream(self, splits: Sequence[Split], *, again: bool) -> str:
@@ -120,17 +141,17 @@ class PlanView:
         return name
 
 
-def _is_scanned(split: LakeSplit) -> bool:
-    return split.format == "iceberg" and all(_is_local(f) and not f.equality_deletes for f in split.files)
-
-
 def _is_local(file: LakeFile) -> bool:
     return all(urlparse(path).scheme in {"", "file"} for path in (file.path, *(d.path for d in file.deletes)))
 
 
 def _paths(paths: Any) -> str:
-    texts = (unquote(urlparse(p).path) if p.startswith("file:") else p for p in paths)
+    texts = (_local(path) for path in paths)
     return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
+
+
+def _local(path: str) -> str:
+    return unquote(urlparse(path).path) if path.startswith("file:") else path
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,53 @@
+"""Whether rows from one key to another can be among changed keys. One-sided: in doubt they can."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+#: Statistics do not know of NaN; nested columns have none.
+_NOT_JUDGED = (pa.types.is_floating, pa.types.is_nested)
+
+
+class KeyRanges:
+    """Keys, each of their columns sorted."""
+
+    def __init__(self, keys: pa.Table) -> None:
+        self._keys = keys.select([f.name for f in keys.schema if not any(test(f.type) for test in _NOT_JUDGED)])
+
+    @cached_property
+    def _sorted(self) -> dict[str, list[Any]]:
+        return {name: sorted(self._keys[name].unique().to_pylist()) for name in self._keys.column_names}
+
+    def may_meet(self, ranges: Mapping[str, tuple[Any, Any]]) -> bool:
+        """Whether some key can lie in all of these ranges, from the smallest to the largest value of a column."""
+        return all(_meets(self._sorted[name], *ranges[name]) for name in self._keys.column_names if name in ranges)
+
+    def may_be_in(self, file: Path) -> bool:
+        """Whether a Parquet file can hold one of the keys, by the statistics of its row groups."""
+        try:
+            footer = pq.read_metadata(file)
+        except FileNotFoundError:
+            return True  # whoever reads it will say so
+        places = {footer.schema.column(n).path: n for n in range(footer.num_columns)}
+        wanted = {name: places[name] for name in self._keys.column_names if name in places}
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
+            told = {name: group.column(place).statistics for name, place in wanted.items()}
+            if self.may_meet({n: (s.min, s.max) for n, s in told.items() if s is not None and s.has_min_max}):
+                return True
+        return False
+
+
+def _meets(values: list[Any], low: Any, high: Any) -> bool:
+    try:
+        at = bisect_left(values, low)
+        return at < len(values) and bool(values[at] <= high)
+    except TypeError:  # statistics in another type than the values
+        return True
