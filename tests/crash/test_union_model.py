@@ -238,7 +238,7 @@ class FollowedStream:
 def follow(world: World, conn: lakeward.Connection, chance: random.Random, pause: Callable[[], object]) -> None:
     """Go on with a stream, or begin a new one."""
     try:
-        if id(conn) not in world.streams or chance.random() < 0.1:
+        if id(conn) not in world.streams or chance.random() < 0.3:
             world.streams[id(conn)] = FollowedStream(world, conn)
         world.streams[id(conn)].go_on(conn, chance, pause)
     except DataLossError:
