@@ -20,7 +20,7 @@ from lakeward.server.coordinator.kv_snapshots import KvSnapshots
 from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.ownership import newest_owner, take_over
-from lakeward.server.remote.remote_logs import RemoteLogs
+from lakeward.server.remote.remote_logs import RemoteLogs, RemotePointer
 from lakeward.server.restore.report import RestoredTable, RestoreReport
 from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
@@ -169,7 +169,7 @@ class _Buckets:
         place = self._logs.place(bucket)
         named = pointer.remote_log_manifest_path
         manifest, trouble = await true_manifest(self._store, place, named)
-        if trouble is not None or len(manifest.segments) != pointer.segment_count:
+        if RemotePointer.of(named, manifest) != pointer:
             path = manifest_file(place.log, str(self._entropy.uuid()))
             await self._store.put(path, manifest.to_json())
             self._logs.commit(bucket, manifest, path)

@@ -14,39 +14,40 @@ from lakeward.remote.store import RemoteStore
 
 
 async def true_manifest(store: RemoteStore, place: BucketPlace, path: str) -> tuple[LogManifest, str | None]:
-    """A bucket's manifest, of which every segment is there; and what had to be left out."""
-    manifest, trouble = await _newest_manifest(store, place, path)
+    """The manifest that reaches farthest of those whose segments are all there; and what had to be left out.
+
+    As a rule it is the one that the metadata names. A later one was written after the metadata was last copied.
+    """
     present = {one.path async for one in store.list(place.log)}
-    kept = list(manifest.segments)
-    while kept and _log_file(place, kept[0]) not in present:
-        del kept[0]  # expired after the metadata was last copied
-    whole = [place_ for place_, one in enumerate(kept) if _log_file(place, one) not in present]
-    if whole:
-        lost_from = kept[whole[0]].logical_start_offset
-        trouble = f"segment {_log_file(place, kept[whole[0]])} is missing, so the log ends at offset {lost_from}"
-        kept = kept[: whole[0]]
-        return replace(manifest, segments=tuple(kept), copied_end_offset=lost_from), trouble
-    return replace(manifest, segments=tuple(kept)), trouble
-
-
-async def _newest_manifest(store: RemoteStore, place: BucketPlace, path: str) -> tuple[LogManifest, str | None]:
-    """The manifest that the metadata names; if it cannot be read, the one that reaches farthest."""
-    try:
-        return LogManifest.of_json(await store.get(path)), None
-    except (NotFoundError, ValueError) as wrong:
-        trouble = f"the manifest {path} cannot be read ({wrong})"
-    best: LogManifest | None = None
-    async for found in store.list(f"{place.log}/metadata"):
-        if found.path.endswith(MANIFEST):
-            try:
-                other = LogManifest.of_json(await store.get(found.path))
-            except (NotFoundError, ValueError):
-                continue
-            if best is None or other.copied_end_offset > best.copied_end_offset:
-                best = other
-    if best is None:
+    found: list[LogManifest] = []
+    trouble = None
+    for candidate in sorted({path, *(one for one in present if one.endswith(MANIFEST))}, key=lambda one: one != path):
+        try:
+            found.append(LogManifest.of_json(await store.get(candidate)))
+        except (NotFoundError, ValueError) as wrong:
+            if candidate == path:
+                trouble = f"the manifest {path} cannot be read ({wrong})"
+    whole = [_whole(manifest, present) for manifest in found]
+    if not whole:
         return LogManifest(place), f"{trouble}, and there is no other: its log is lost"
-    return best, f"{trouble}; another one was taken that reaches offset {best.copied_end_offset}"
+    best = max(whole, key=lambda manifest: manifest.copied_end_offset)
+    reached = max(manifest.copied_end_offset for manifest in found)
+    if best.copied_end_offset < reached:
+        trouble = f"segments are missing, so the log ends at offset {best.copied_end_offset} and not at {reached}"
+    elif trouble is not None:
+        trouble += f"; another one was taken that reaches offset {best.copied_end_offset}"
+    return best, trouble
+
+
+def _whole(manifest: LogManifest, present: set[str]) -> LogManifest:
+    """As much of a manifest as is there, without a gap."""
+    kept = list(manifest.segments)
+    while kept and _log_file(manifest.place, kept[0]) not in present:
+        del kept[0]  # expired after the metadata was last copied
+    for number, segment in enumerate(kept):
+        if _log_file(manifest.place, segment) not in present:
+            return replace(manifest, segments=tuple(kept[:number]), copied_end_offset=segment.logical_start_offset)
+    return replace(manifest, segments=tuple(kept))
 
 
 async def begin_log(store: RemoteStore, manifest: LogManifest, directory: Path) -> None:
