@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lakeward.errors import ErrorCode
 from lakeward.options import table as rows
 from lakeward.records.batch_header import read_header
 from lakeward.records.kv_batch import KvBatch, parse_kv_batch
@@ -193,6 +194,9 @@ class KvTablet:
         def write() -> None:
             try:
                 with told():
+                    if not self.log.is_on_disk(pending.log_offset):
+                        pending.discard()
+                        raise ErrorCode.KV_STORAGE.error(f"The log of {self.directory} could not be synced before.")
                     written = pending.write()
                     self._snapshot_offset = pending.log_offset
                     self._on_snapshot(written)

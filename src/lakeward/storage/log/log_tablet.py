@@ -102,7 +102,7 @@ class LogTablet:
 
     def is_on_disk(self, offset: int) -> bool:
         """Whether everything below an offset has been synced; may be asked on the thread that does so."""
-        return not self._segments or self._checkpoints.durable_offset >= offset
+        return offset <= self.start_offset or self._checkpoints.durable_offset >= offset
 
     # -- append
 
