@@ -17,7 +17,7 @@ from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target, lakeward_again
 from bench.targets import lakeward as start_lakeward
 
-_ROWS, _BUCKETS, _ROUNDS = 3_000_000, 2, 3
+_ROWS, _BUCKETS, _ROUNDS = 2_000_000, 2, 5
 _COPIED_ROWS = 6_000_000
 _SEGMENTS = ("-D", "log.segment.file-size=64mb", "-D", "log.segment.delete-delay=0s")
 _SMALL_SEGMENTS = ("-D", "log.segment.file-size=16mb", "-D", "log.segment.delete-delay=0s")
