@@ -34,6 +34,22 @@ def test_the_first_batch_carries_its_beginning() -> None:
     assert initial.to_json()["buckets"] == {"0": 0}
 
 
+def test_how_far_the_lake_is_read_is_part_of_it() -> None:
+    """As long as there is something left to read there; old checkpoints have nothing of the kind."""
+    offset = StreamOffset(7, {BucketId(None, 1): Position(3)}, lake_ends={BucketId(None, 1): 8, BucketId(None, 0): 9})
+    assert offset.to_json()["lake"] == {"0": 9, "1": 8}
+    assert StreamOffset.of_text(offset.to_text()) == offset
+    assert "lake" not in OFFSET.to_json()
+
+
+def test_partitions_that_only_the_lake_has() -> None:
+    """They have no id, and a group is not told of them."""
+    offset = StreamOffset(7, {BucketId("old", 0): Position(5), BucketId("a", 0): Position(3)}, {"a": 1})
+    assert offset.is_gone(BucketId("old", 0))
+    assert not offset.is_gone(BucketId("a", 0))
+    assert offset.next_offsets() == {BucketId("a", 0): 3}
+
+
 def test_what_a_group_commits() -> None:
     """Only buckets whose state was read."""
     assert OFFSET.next_offsets() == {BucketId("a", 10): 3, BucketId("a", 2): 4}

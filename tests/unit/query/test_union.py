@@ -13,7 +13,16 @@ from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_columns
 from lakeward.query.cold import ColdPart, LogGoneError
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit, Tier, split_of_json
+from lakeward.query.splits import (
+    LakeRangeSplit,
+    LakeSplit,
+    LogSplit,
+    OffsetWindow,
+    Split,
+    StateSplit,
+    Tier,
+    split_of_json,
+)
 from lakeward.query.union import TAIL_CHANGES_MAX, lake_splits, union_splits
 
 PATH = TablePath("shop", "orders")
@@ -83,6 +92,28 @@ def test_a_partition_that_the_cluster_dropped_is_still_in_the_lake() -> None:
         assert (split.id, split.tier) == (gone, Tier.LAKE_ONLY)
 
 
+def test_a_partition_made_anew_hides_the_files_of_the_old_one() -> None:
+    """Until the lake knows it; as of a time only if it had rows by then."""
+    old, other = BucketId("a", 0), BucketId("b", 0)
+    have = cold({old: [file("a")], other: [file("b")]}, {other: 10})
+    found = union_splits(table(keyed=False), have, {old: (0, 5), other: (0, 10)}, REQUEST)
+    assert [f.path for s in found if isinstance(s, LakeSplit) for f in s.files] == ["b"]
+    before = ReadRequest(PATH, options={"scan.timestamp-millis": "5"})
+    found = union_splits(table(keyed=False), have, {old: (0, 0), other: (0, 10)}, before)
+    assert {f.path for s in found if isinstance(s, LakeSplit) for f in s.files} == {"a", "b"}
+
+
+@pytest.mark.parametrize("offsets", [{B0: 100}, {}])
+def test_a_keyed_bucket_as_of_a_time_needs_its_changes(offsets: dict[BucketId, int]) -> None:
+    """Where the log's beginning is gone, nobody knows which changes before it came after that time."""
+    asked = ReadRequest(PATH, options={"scan.timestamp-millis": "5"})
+    have = cold({B0: [file("a")]}, offsets)
+    with pytest.raises(LogGoneError, match="the log now begins at 120"):
+        union_splits(table(keyed=True), have, {B0: (120, 130)}, asked)
+    (split,) = union_splits(table(keyed=True), cold({B0: [file("a")]}, {B0: 150}), {B0: (120, 120)}, asked)
+    assert split.tier is Tier.LAKE_ONLY
+
+
 def test_small_files_go_together_and_none_is_lost() -> None:
     """Up to the rows that a task should have."""
     have = cold({B0: [file(str(n), 40) for n in range(10)]}, {B0: 0})
@@ -106,6 +137,7 @@ def test_rows_expected_are_without_those_deleted() -> None:
         LogSplit("p", 1, 2, 3),
         StateSplit(None, 1, 5, 6, 7),
         LakeSplit("p", 1, "iceberg", 42, (file("a", 10, 3).file, file("b").file), 5, 9),
+        LakeRangeSplit(None, "paimon", 42, (file("a").file,), (OffsetWindow(0, 5, 9), OffsetWindow(3, 0, 1)), 7),
     ],
 )
 def test_splits_cross_as_json(split: Split) -> None:
