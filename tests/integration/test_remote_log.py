@@ -169,6 +169,36 @@ def test_logs_that_nobody_touches_are_copied_after_a_restart(start: Start) -> No
         assert eventually(lambda: remote_end(table) > 1000)
 
 
+def test_a_manifest_or_index_that_is_gone_harms_nothing_else(start: Start) -> None:
+    """Without the index clients read a segment from its start; without the manifest they are told why, and try on."""
+    server = start()
+    with WireCluster.of(server.bootstrap) as cluster:
+        create_database(cluster, "db")
+        table = WireTable.create(cluster, "db", "t")
+        append_ids(table, 60)
+        wait_for_history(server.data_dir, table)
+    server.restart()
+    with WireCluster.of(server.bootstrap) as cluster:
+        table = WireTable.find(cluster, table.path)
+        path = manifests(table)[0]
+        hidden = path.with_name("hidden")
+        path.rename(hidden)
+        answer = table.fetch(950)
+        assert answer.error_code == 10
+        assert answer.error_message is not None
+        assert f"The manifest {path} of " in answer.error_message
+        end = append_ids(table, 20)
+        assert table.fetch(end - 1).records
+        hidden.rename(path)
+        for index in path.parent.parent.glob("*/*.index"):
+            index.unlink()
+        info = table.fetch(950).remote_log_fetch_info
+        assert info is not None
+        assert info.first_start_pos == 0
+        assert eventually(lambda: remote_end(table) >= end - 1100), "copies go on"
+    assert server.log_text.count("could not be copied") <= 1
+
+
 def test_dropped_tables_and_partitions_leave_no_files(start: Start, tmp_path: Path) -> None:
     """Neither where they were nor in the metadata."""
     server = start()
