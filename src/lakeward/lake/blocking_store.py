@@ -62,7 +62,11 @@ class BlockingStore:
 
 def blocking_store(url: str, settings: Mapping[str, str]) -> BlockingStore:
     """The store of a URL; the same one whenever it is asked for in the same way."""
-    return _opened(os.getpid(), url, tuple(sorted(settings.items())))
+    with _lock:
+        return _opened(os.getpid(), url, tuple(sorted(settings.items())))
+
+
+_lock = threading.Lock()
 
 
 @cache
@@ -79,4 +83,6 @@ def _loop(_process: int) -> asyncio.AbstractEventLoop:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run_coroutine_threadsafe(work, _loop(os.getpid())).result()
+    with _lock:
+        loop = _loop(os.getpid())
+    return asyncio.run_coroutine_threadsafe(work, loop).result()

@@ -41,15 +41,15 @@ class BucketCatalog(MetastoreCatalog):
         """The newest version."""
         name = self.identifier_to_tuple(identifier)
         folder = self._folder(name)
-        version = _newest(folder)
-        while version is not None:
-            path = _file(folder, version)
+        version = _after(folder, _hinted(folder))
+        if version is not None:
             try:
-                metadata = TableMetadataUtil.parse_raw(path.read_text())
-            except FileNotFoundError:  # a hundred commits have passed meanwhile
-                version = _newest(folder)
-                continue
-            return self._table(name, metadata, path)
+                return self._loaded(name, _file(folder, version))
+            except FileNotFoundError:
+                pass  # the hint is wrong, or a hundred commits have passed meanwhile
+        version = _after(folder, _listed(folder))
+        if version is not None:
+            return self._loaded(name, _file(folder, version))
         raise NoSuchTableError(f"There is no table {'.'.join(name)} in {self._warehouse}.")
 
     def create_table(
@@ -72,7 +72,7 @@ class BucketCatalog(MetastoreCatalog):
             sort_order=sort_order,
             properties=dict(properties or {}),
         )
-        if _newest(folder) is not None or not self._written(folder, 1, metadata):
+        if _listed(folder) is not None or not self._written(folder, 1, metadata):
             raise TableAlreadyExistsError(f"Table {'.'.join(name)} already exists in {self._warehouse}.")
         return self.load_table(identifier)
 
@@ -102,7 +102,8 @@ class BucketCatalog(MetastoreCatalog):
         whole_files.replace(folder / _HINT, str(version).encode())
         return True
 
-    def _table(self, name: Identifier, metadata: TableMetadata, path: LakePath) -> Table:
+    def _loaded(self, name: Identifier, path: LakePath) -> Table:
+        metadata = TableMetadataUtil.parse_raw(path.read_text())
         io = self._load_file_io(metadata.properties, str(path))
         return Table(name, metadata, str(path), io, self)
 
@@ -141,22 +142,24 @@ def _committed(metadata: TableMetadata, location: str) -> CommitTableResponse:
     return CommitTableResponse(**told)
 
 
-def _newest(folder: LakePath) -> int | None:
-    """The newest version; the hint may be behind, and is only where the search begins."""
-    number = _hinted(folder)
-    if number is None:
-        number = max((_number(path.name) for path in folder.glob("v*.metadata.json")), default=None)
-    while number is not None and _file(folder, number + 1).is_file():
-        number += 1
-    return number
-
-
 def _hinted(folder: LakePath) -> int | None:
+    """Where to begin to look; it may be behind, or wrong."""
     try:
-        number = int((folder / _HINT).read_text())
+        return int((folder / _HINT).read_text())
     except (FileNotFoundError, ValueError):
         return None
-    return number if _file(folder, number).is_file() else None
+
+
+def _listed(folder: LakePath) -> int | None:
+    """The newest version in a listing."""
+    return max((_number(path.name) for path in folder.glob("v*.metadata.json")), default=None)
+
+
+def _after(folder: LakePath, version: int | None) -> int | None:
+    """The newest of the versions that follow one another from here on."""
+    while version is not None and _file(folder, version + 1).is_file():
+        version += 1
+    return version
 
 
 def _file(folder: LakePath, version: int) -> LakePath:
