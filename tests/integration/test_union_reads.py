@@ -16,6 +16,7 @@ import lakeward
 from lakeward.errors import LakewardError
 from lakeward.query.filters import Compare
 from lakeward.query.planner import plan_read
+from lakeward.query.read import read_split
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import Tier
 from lakeward.runtime.clock import Clock
@@ -317,3 +318,28 @@ def test_another_warehouse_is_not_taken_for_an_empty_one(lake: Warehouse, log: l
     lake.round(log)
     with pytest.raises(LakewardError, match="name the right catalog"):
         read(lake.conn, f"{log.path}$lake", options={"lake.warehouse": str(tmp_path / "other")})
+
+
+def test_files_of_paimon_are_left_out_by_their_bounds(lake: Warehouse, database: str) -> None:
+    """By any column of a log table; by the key of a primary key table, so that no old row comes to light."""
+    properties = {**TIERED, "table.datalake.format": "paimon"}
+    log = lake.conn.create_table(f"{database}.log", "id BIGINT, v INT", buckets=1, properties=properties)
+    users = lake.conn.create_table(
+        f"{database}.users", "id BIGINT NOT NULL, v INT", primary_key=["id"], buckets=1, properties=properties
+    )
+    for start in (0, 100):
+        log.append([{"id": start + i, "v": start} for i in range(10)])
+        users.upsert([{"id": start + i, "v": start} for i in range(10)])
+        lake.round(log)
+        lake.round(users)
+    users.upsert([{"id": 5, "v": 7}])
+    lake.round(users)
+    options = {"lake.warehouse": str(lake.directory)}
+    for table, column, value, want in ((log, "v", 100, 10), (users, "id", 105, 1), (users, "v", 0, 9)):
+        request = ReadRequest(table.path, filters=(Compare("=", column, value),), options=options)
+        plan = plan_read(lake.conn, request)
+        rows = [row for s in plan.splits for batch in read_split(lake.conn, request, s) for row in batch.to_pylist()]
+        assert len([row for row in rows if row[column] == value]) == want
+        share = plan.summary.lake
+        assert share is not None
+        assert (share.files < share.files_in_all) is (column == "id" or table is log)

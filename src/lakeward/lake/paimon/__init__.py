@@ -18,7 +18,7 @@ manifest_layout    the Avro layout of those lists
 snapshots          snapshot-N: read, and created by exactly one writer
 expiry             old snapshots and what only they need; files that nobody knows
 table              PaimonTable: snapshots read, rounds committed
-reader             PaimonReader: the files of a snapshot, the rows of a place
+reader             PaimonReader: the files of a snapshot, the rows of a place (file_bounds: what their columns hold)
 commit             one snapshot on top of the newest, tried again on a lost race
 writing            what a task is told, and what it tells
 value_bounds       least and greatest values of a file's columns

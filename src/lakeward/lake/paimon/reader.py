@@ -11,6 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.binary_row import of_binary
 from lakeward.lake.paimon.commit import live_files
 from lakeward.lake.paimon.compaction import merged_rows
+from lakeward.lake.paimon.file_bounds import FileBounds
 from lakeward.lake.paimon.manifests import Manifests
 from lakeward.lake.paimon.place_directory import place_directory, place_of
 from lakeward.lake.paimon.shape import TableShape
@@ -57,8 +58,8 @@ class PaimonReader:
             offsets={} if round_ is None else told.offsets,
         )
 
-    def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:  # noqa: ARG002 - the port's
-        """The live files of a snapshot, in the order of the log where there is one; their bounds are not looked at."""
+    def files(self, snapshot_id: int, bounds_of: Iterable[str] = ()) -> list[PlacedFile]:
+        """The live files of a snapshot, in the order of the log where there is one."""
         snapshot = self._snapshots.read(snapshot_id)
         if snapshot is None:  # a tag keeps more than the snapshot itself does
             snapshot = next((s for s in self._snapshots.all_tagged() if s.id == snapshot_id), None)
@@ -67,11 +68,12 @@ class PaimonReader:
         shape = self._shape
         types = shape.types_of(shape.partition_keys)
         manifests = Manifests(shape.path, types, shape.schema_id)
+        bounds = FileBounds(shape, bounds_of)
         found = []
         for entry in live_files(manifests, snapshot).values():
             directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
             file = LakeFile(str(directory / entry.name), entry.rows, entry.bytes)
-            found.append(PlacedFile(place_of(shape, entry.partition, entry.bucket), file))
+            found.append(PlacedFile(place_of(shape, entry.partition, entry.bucket), file, bounds.of(entry)))
         return found
 
     def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
