@@ -239,3 +239,11 @@ def test_a_stream_before_the_first_round_is_the_log(lake: Warehouse, tiered: dic
     lake.round(table)
     assert ids(reader.rest()) == list(range(20))
     assert ids(Reader(lake.conn, str(table.path)).rest()) == list(range(20))
+
+
+def test_the_lake_alone_is_no_stream(lake: Warehouse) -> None:
+    """It grows by whole snapshots: the refusal names what to stream."""
+    table = log_table(lake, TIERED)
+    for name, more in ((f"{table.path}$lake", {}), (str(table.path), {"scan.tiers": "lake"})):
+        with pytest.raises(LakewardError, match=r"stream db.log itself"):
+            Reader(lake.conn, name, options={"lake.warehouse": str(lake.directory), **more})

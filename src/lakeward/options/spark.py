@@ -97,7 +97,8 @@ SCAN_TIERS = _row(
     "scan.tiers",
     choice("all", "log", "lake"),
     "all",
-    "What a bounded read of a table with a lake sees: lake and log as one table, or only one of the two.",
+    "What a read of a table with a lake sees: lake and log as one table, or only one of the two. A stream in full mode"
+    " begins with the lake, or with `log` with what the log has.",
 )
 SNAPSHOT_ID = _optional(
     "scan.snapshot-id", integer(low=0, high=INT64_MAX), "Read the table as a snapshot of its lake has it."

@@ -19,7 +19,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.query import data_loss
 from lakeward.query.admission import ReadLimit, admit
 from lakeward.query.cold import LakeUnavailableError, LogGoneError
-from lakeward.query.options import StartupMode
+from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import Plan, log_splits, summary, whole_logs
 from lakeward.query.progress import BucketProgress, Progress
 from lakeward.query.request import ReadRequest
@@ -263,9 +263,10 @@ class TableStream:
     def _now(self) -> TableNow:
         table = self._conn.table(str(self._request.path))
         check_view(table.info, self._request.view)
-        if self._request.view is View.LAKE:
+        if self._request.view is View.LAKE or self._settings.tiers is Tiers.LAKE:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
-                f"{self._request.name} grows by whole snapshots and is read as a batch; stream {table.path} itself."
+                f"The lake's half of {table.path} grows by whole snapshots and is read as a batch; stream "
+                f"{table.path} itself, which begins with the lake."
             )
         return TableNow(table, self._request)
 
