@@ -214,7 +214,8 @@ class S3Store:
         except (exceptions.BaseError, FileNotFoundError) as wrong:
             place = f"{self.url}/{path}" if path else self.url
             if (keyless := self._keys.failure) is not None:
-                raise DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: {keyless.message}") from keyless
+                kind = RetriableError if isinstance(keyless, RetriableError) else DeniedError
+                raise kind(ErrorCode.STORAGE, f"{place} cannot be {done}: {keyless.message}") from keyless
             raise failure(place, self.bucket, self.settings.endpoint or "AWS", done, wrong) from wrong
 
 

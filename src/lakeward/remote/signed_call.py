@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from lakeward.errors import DeniedError, ErrorCode, InvalidError, LakewardError
+from lakeward.errors import DeniedError, ErrorCode, InvalidError, LakewardError, RetriableError
 from lakeward.remote.credentials import Credentials
 from lakeward.remote.signature import signed_headers
 from lakeward.runtime.clock import Clock
@@ -46,7 +46,7 @@ class SignedCalls:
         except OSError as wrong:
             inner = getattr(wrong, "reason", wrong)
             reason = str(getattr(inner, "strerror", None) or inner).lower()
-            raise self._code.error(f"{root} did not answer {what}: {reason}.") from wrong
+            raise RetriableError(self._code, f"{root} did not answer {what}: {reason}.") from wrong
 
     def _refused(self, root: str, what: str, status: int, text: str) -> LakewardError:
         code, message = element("Code", text), element("Message", text)
@@ -54,7 +54,7 @@ class SignedCalls:
         said = f"{root} refused {what} ({why})."
         if status in {401, 403}:
             return DeniedError(self._code, said)
-        return InvalidError(self._code, said) if status < 500 or status == 501 else self._code.error(said)
+        return InvalidError(self._code, said) if status < 500 or status == 501 else RetriableError(self._code, said)
 
 
 def element(name: str, text: str) -> str | None:
