@@ -152,6 +152,20 @@ def test_the_demo_ends_in_the_lake(cli: Cli) -> None:
         assert ids == list(range(1, len(ids) + 1))
 
 
+def test_the_demo_ends_when_it_is_told(cli: Cli) -> None:
+    """Ctrl-C stops the stream, the count, the service and the server, and says what stays; no trace of Python."""
+    running = cli.start("demo", "--port", "0", "--data-dir", "told", "--engine", "local")
+    assert running.stdout is not None
+    for line in running.stdout:
+        if line.split()[0] == "20":
+            break
+    running.send_signal(signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert running.returncode == 0, told
+    assert told.endswith("\nStopped.\nThe orders stay in told; the next run goes on from there.\n")
+    assert "Traceback" not in told
+
+
 @pytest.mark.timeout(240)
 def test_the_demo_keeps_everything_in_a_bucket(cli: Cli) -> None:
     """With --s3 the lake, closed segments and metadata are in S3 when it ends, and a second run goes on with them."""

@@ -25,7 +25,9 @@ from lakeward.runtime.entropy import SystemEntropy
 BUCKET = "lakeward"
 _REGION = "us-east-1"
 _ROLE = "arn:aws:iam::000000000000:role/readers"
-_START_S, _PAUSE_S, _STOP_S = 60, 0.2, 20
+_START_S, _PAUSE_S = 60, 0.2
+#: Its parts wait for each other when it ends, a quarter of a minute; what was written is written.
+_STOP_S = 2
 #: SeaweedFS opens a port for gRPC so far above each of its ports.
 _GRPC_ABOVE = 10_000
 _LOG_LINES_SHOWN = 5
