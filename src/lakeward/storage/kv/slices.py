@@ -14,6 +14,7 @@ from lakeward.errors import ErrorCode
 U8: TypeAlias = NDArray[np.uint8]
 I64: TypeAlias = NDArray[np.int64]
 U64: TypeAlias = NDArray[np.uint64]
+_FEW = 8
 ABSENT = -1
 
 
@@ -61,12 +62,18 @@ class Slices:
             raise ErrorCode.CORRUPT_RECORD.error(
                 f"There are {len(starts)} starts of keys or values and {len(ends)} ends."
             )
-        first = ABSENT if optional else 0
-        if len(starts) and (starts.min() < first or ends.max() > len(self.buffer) or (ends - starts).min() < 0):
+        if not _lie_inside(starts, ends, ABSENT if optional else 0, len(self.buffer)):
             raise ErrorCode.CORRUPT_RECORD.error(
                 f"A key or value lies outside its buffer of {len(self.buffer)} bytes; the batch is damaged."
             )
         return Slices(np.ascontiguousarray(self.buffer, np.uint8), starts, ends)
+
+
+def _lie_inside(starts: I64, ends: I64, first: int, size: int) -> bool:
+    if len(starts) <= _FEW:  # as plain numbers: NumPy takes its time over each question
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return all(first <= start <= end <= size for start, end in pairs)
+    return bool(starts.min() >= first and ends.max() <= size and (ends - starts).min() >= 0)
 
 
 def _own(numbers: I64) -> I64:
