@@ -31,7 +31,7 @@ from lakeward.remote.store import StoredObject, checked_path
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
-    from obstore import Bytes, ObjectMeta
+    from obstore import Bytes, GetResult, ObjectMeta
 
 T = TypeVar("T")
 _PART_BYTES = 8 << 20
@@ -127,14 +127,14 @@ class S3Store:
             await asyncio.to_thread(_write_file, target, b"")
             return 0
         size = begun.meta["size"]
-        first = await self._run("read", path, begun.bytes_async())
         if size <= _PART_BYTES:
-            await asyncio.to_thread(_write_file, target, first)
+            whole = await self._run("read", path, begun.bytes_async())
+            await asyncio.to_thread(_write_file, target, whole)
         else:
-            await self._get_parts(path, size, first, target)
+            await self._get_parts(path, size, begun, target)
         return size
 
-    async def _get_parts(self, path: str, size: int, first: Bytes, target: Path) -> None:
+    async def _get_parts(self, path: str, size: int, first: GetResult, target: Path) -> None:
         beside = _beside(target)
         descriptor = await asyncio.to_thread(os.open, beside, os.O_CREAT | os.O_WRONLY, 0o644)
         slots = asyncio.Semaphore(_PARTS_AT_ONCE)
@@ -142,8 +142,12 @@ class S3Store:
         async def get(start: int) -> None:
             async with slots:
                 end = min(start + _PART_BYTES, size)
-                reading = obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
-                data = first if start == 0 else await self._run("read", path, reading)
+                reading = (
+                    first.bytes_async()
+                    if start == 0
+                    else obstore.get_range_async(self._store, checked_path(path), start=start, end=end)
+                )
+                data = await self._run("read", path, reading)
                 await asyncio.to_thread(os.pwrite, descriptor, data, start)
 
         try:
