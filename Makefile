@@ -46,7 +46,7 @@ check: lint ## the daily loop: lint, printed pages, unit tests
 	$(BIN)/python -m pytest -n 2 tests/unit
 
 test-crash: setup ## kill -9 a server 50 times while rows are written, a tiering service and a copy of its log 100 times each; union reads race 1,000 rounds
-	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 REMOTE_CRASH_ROUNDS=100 RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
+	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
 
 test-peer: setup ## the client and Spark connector against Apache Fluss and beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer

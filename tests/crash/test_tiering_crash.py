@@ -35,10 +35,10 @@ STEPS = (
 class Lives:
     """The process whose forks are the lives of a service."""
 
-    def __init__(self, lake: Warehouse, database: str) -> None:
+    def __init__(self, bootstrap: str, warehouse: str, database: str) -> None:
         script = Path(__file__).with_name("tiering_lives.py")
         self._process = subprocess.Popen(
-            [sys.executable, str(script), lake.bootstrap, str(lake.directory), database],
+            [sys.executable, str(script), bootstrap, warehouse, database],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -70,7 +70,7 @@ def lake(new_server: Callable[..., ServerProcess], tmp_path: Path) -> Iterator[W
 def lives(lake: Warehouse) -> Iterator[Lives]:
     """Lives of a service over the database `shop`."""
     lake.conn.create_database("shop")
-    opened = Lives(lake, "shop")
+    opened = Lives(lake.bootstrap, str(lake.directory), "shop")
     yield opened
     opened.close()
 

@@ -1,10 +1,12 @@
 """Lives of a tiering service that end by kill -9, one after the other: `tiering_lives.py BOOTSTRAP WAREHOUSE DATABASE`.
 
-Reads lines `STEP HIT` and answers each with how that life ended. Lives are forks, so that they begin within a moment.
+WAREHOUSE is a directory, or the properties of a catalog in JSON. Reads lines `STEP HIT` and answers each with how that
+life ended. Lives are forks, so that they begin within a moment.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -17,6 +19,7 @@ from typing import Any
 import lakeward
 from lakeward.client.lake import Lake
 from lakeward.errors import ErrorCode
+from lakeward.lake import whole_files
 from lakeward.lake.iceberg.data_writer import DataFileWriter
 from lakeward.lake.iceberg.format import IcebergFormat  # noqa: F401 - loaded before the fork
 from lakeward.lake.iceberg.table import IcebergTable
@@ -72,6 +75,7 @@ def arranged(step: str, killer: Killer) -> None:
         "after files": lambda: killer.after(LocalRunner, "run"),
         "before the lake commit": lambda: killer.before(IcebergTable, "commit"),
         "after the lake commit": lambda: killer.after(IcebergTable, "commit"),
+        "before the hint": lambda: killer.before(whole_files, "replace"),
         "before the report": lambda: killer.before(Lake, "commit"),
         "after the report": lambda: killer.after(Lake, "commit"),
     }
@@ -111,12 +115,12 @@ def lives_of_a_task(task: TieringTask) -> None:
         os._exit(1)
 
 
-def life(bootstrap: str, warehouse: str, database: str, step: str, hit: int) -> None:
+def life(bootstrap: str, properties: dict[str, str], database: str, step: str, hit: int) -> None:
     """Tier all tables of a database and stop, or die at a step."""
     arranged(step, Killer(hit))
     with lakeward.connect(bootstrap) as conn:
         tables = [conn.table(f"{database}.{name}") for name in conn.tables(database)]
-        settings = TieringSettings(bootstrap, {"warehouse": warehouse})
+        settings = TieringSettings(bootstrap, properties)
         inner = local_runner(conn, 2)
         service = assembled(settings, conn, Forking(inner) if step == "a task" else inner, LogWatcher())
         end = threading.Event()
@@ -137,13 +141,15 @@ def life(bootstrap: str, warehouse: str, database: str, step: str, hit: int) -> 
 def main() -> None:
     """One life for each line."""
     bootstrap, warehouse, database = sys.argv[1:]
-    Path(warehouse).mkdir(exist_ok=True)
+    properties = json.loads(warehouse) if warehouse.startswith("{") else {"warehouse": warehouse}
+    if properties["warehouse"] == warehouse:
+        Path(warehouse).mkdir(exist_ok=True)
     for line in sys.stdin:
         step, _, hit = line.strip().rpartition(" ")
         child = os.fork()
         if not child:
             try:
-                life(bootstrap, warehouse, database, step, int(hit))
+                life(bootstrap, properties, database, step, int(hit))
                 os._exit(0)
             except BaseException:  # noqa: BLE001 - told by the exit code
                 traceback.print_exc()
