@@ -119,6 +119,18 @@ def test_a_house_in_a_bucket_is_kept(
 
 
 @pytest.mark.parametrize("format_", FORMATS)
+def test_keys_to_remote_storage_open_the_lake_too(
+    server: ServerProcess, conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
+) -> None:
+    """Options of a connection are for everything that it reads from S3."""
+    log = conn.create_table(f"{database}.log", "id BIGINT", buckets=1, properties=properties(format_))
+    log.append([{"id": 1}])
+    tiered(conn, log, warehouse)
+    with lakeward.connect(server.bootstrap, lake={"warehouse": str(warehouse)}, **warehouse.bucket.settings) as other:
+        assert other.sql(f'SELECT * FROM {database}."log$lake"').to_pylist() == [{"id": 1}]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
 def test_a_bucket_that_does_not_let_us_in_is_told_in_a_sentence(
     server: ServerProcess, conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
 ) -> None:

@@ -24,7 +24,7 @@ async def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options:
     """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes."""
     lake = options.pop("lake", None)
     opened = await AsyncConnection.open(bootstrap, options)
-    opened.lake_properties = dict(lake or {})
+    opened.lake_properties = {**opened.lake_properties, **(lake or {})}
     return opened
 
 
@@ -36,8 +36,8 @@ class AsyncConnection(Admin):
         self.bootstrap = bootstrap
         self.closed = False
         self.lake = AsyncLake(cluster)
-        #: Properties of the lake's catalog, for queries.
-        self.lake_properties: Mapping[str, str] = {}
+        #: Properties of the lake's catalog, for queries; a bucket is reached as that of remote storage is.
+        self.lake_properties: Mapping[str, str] = cluster.settings.store_options
         self._writer_ids = WriterIds(cluster)
 
     @classmethod

@@ -23,7 +23,7 @@ def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -
     `bootstrap` is `host:port`, several of them separated by commas, or a list. Options are those of Apache Fluss,
     without `client.` and with underscores (`writer_acks="all"`), or as they are (`**{"client.writer.acks": "all"}`).
     `lake={"warehouse": …}` are properties of the lake's catalog for queries, by the names of its library; they win over
-    what tables say themselves.
+    what tables say themselves. Options `s3.*` say how remote storage is reached, and a lake that is in S3.
     """
     lake = options.pop("lake", None)
     loop = LoopThread("lakeward-client")
@@ -41,7 +41,7 @@ class Connection:
         self._loop = loop
         self._inner = inner
         #: Properties of the lake's catalog, for queries.
-        self.lake_properties: Mapping[str, str] = dict(lake or {})
+        self.lake_properties: Mapping[str, str] = {**inner.lake_properties, **(lake or {})}
         #: How far the lake is, and what a tiering service says to the cluster.
         self.lake = Lake(loop, inner.lake)
 
