@@ -5,7 +5,7 @@
     segment_reader     segments → whole batches, checked for order; pieces ahead of the reader, more the longer it reads
     piece_cutter       a piece and what the one before left over → whole batches for the decoder
     sources            which source reads a URL; what all reads of one connection share
-      directory_source   pieces mapped from a directory that this machine sees
+      directory_source   pieces read from a directory that this machine sees
       object_source      pieces got from an object store, a few at a time
     access             stores opened with what the server hands out: tokens, renewed in time or when they are refused
     piece_cache        pieces on disk, bounded, shared by all scans of a process

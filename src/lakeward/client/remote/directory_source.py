@@ -1,9 +1,11 @@
-"""DirectorySource: segments in a directory that this machine sees, mapped piece by piece."""
+"""DirectorySource: segments in a directory that this machine sees, read piece by piece.
+
+Read, not mapped: on a mounted directory a file that expires under a mapping would end the process.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import mmap
 from concurrent.futures import Executor
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -13,9 +15,9 @@ from lakeward.errors import DeniedError, ErrorCode, NotFoundError
 
 
 class DirectorySource:
-    """Nothing is copied: a piece is a mapping, and memory is the page cache's."""
+    """Nothing is kept: the machine's page cache does that better."""
 
-    piece_bytes = 16 << 20
+    piece_bytes = 4 << 20
 
     def __init__(self, workers: Executor) -> None:
         self._workers = workers
@@ -24,19 +26,17 @@ class DirectorySource:
         """The bytes of one piece; shorter where the segment ends."""
         start = number * self.piece_bytes
         wanted = min(self.piece_bytes, segment.size_bytes - start)
-        return await asyncio.get_running_loop().run_in_executor(self._workers, _mapped, segment, start, wanted)
+        return await asyncio.get_running_loop().run_in_executor(self._workers, _read, segment, start, wanted)
 
 
-def _mapped(segment: Segment, start: int, wanted: int) -> memoryview:
+def _read(segment: Segment, start: int, wanted: int) -> memoryview:
     path = _path(segment)
     try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            if size < start + wanted:
-                raise ErrorCode.CORRUPT_RECORD.error(
-                    f"The remote log segment {path} is damaged: it has {size} of {segment.size_bytes} bytes."
-                )
-            mapped = mmap.mmap(file.fileno(), wanted, access=mmap.ACCESS_READ, offset=start)
+        with path.open("rb", buffering=0) as file:
+            file.seek(start)
+            data = file.read(wanted)
+            while len(data) < wanted and (more := file.read(wanted - len(data))):
+                data += more
     except FileNotFoundError as wrong:
         raise NotFoundError(
             ErrorCode.STORAGE,
@@ -48,8 +48,11 @@ def _mapped(segment: Segment, start: int, wanted: int) -> memoryview:
         ) from wrong
     except OSError as wrong:
         raise ErrorCode.STORAGE.error(f"The remote log segment {path} cannot be read: {wrong}.") from wrong
-    mapped.madvise(mmap.MADV_WILLNEED)
-    return memoryview(mapped)
+    if len(data) < wanted:
+        raise ErrorCode.CORRUPT_RECORD.error(
+            f"The remote log segment {path} is damaged: it has {start + len(data)} of {segment.size_bytes} bytes."
+        )
+    return memoryview(data)
 
 
 def _path(segment: Segment) -> Path:
