@@ -61,8 +61,8 @@ class ChildBucket:
     @property
     def environment(self) -> dict[str, str]:
         """The keys, under the names that everything that speaks S3 looks for."""
-        lines = (line.removeprefix("export ").split("=", 1) for line in self.keys_path.read_text().splitlines())
-        return {name: value for name, value in lines}  # noqa: C416 - pairs, not lists
+        lines = (line.removeprefix("export ").partition("=") for line in self.keys_path.read_text().splitlines())
+        return {name: value for name, _, value in lines}
 
     def __enter__(self) -> Self:
         program = _program()

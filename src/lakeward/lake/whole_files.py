@@ -47,11 +47,13 @@ def replace(path: LakePath, data: bytes) -> None:
 def copy(source: LakePath, target: LakePath) -> None:
     """A second file with the same content."""
     if isinstance(target, S3Path):
-        with tempfile.TemporaryDirectory(prefix="lakeward-lake-") as folder:
-            beside = Path(folder, "copy")
+        beside = _beside()
+        try:
             with source.open("rb") as read, beside.open("wb") as written:
                 shutil.copyfileobj(read, written)
             target.store.put_file(target.key, beside)
+        finally:
+            beside.unlink()
         return
     assert isinstance(source, Path), "files are copied within a table"
     shutil.copyfile(source, target)
@@ -62,25 +64,30 @@ class Output:
 
     def __init__(self, path: LakePath) -> None:
         self._path = path
-        self._folder = tempfile.TemporaryDirectory(prefix="lakeward-lake-") if isinstance(path, S3Path) else None
-        self._local = path if isinstance(path, Path) else Path(self._folder.name if self._folder else "", "file")
-        self.stream = pa.OSFile(str(self._local), "wb")
+        self._beside = _beside() if isinstance(path, S3Path) else None
+        self.stream = pa.OSFile(str(path if self._beside is None else self._beside), "wb")
 
     def close(self) -> None:
         """The file is where it belongs."""
         self.stream.close()
-        if self._folder is not None:
-            assert isinstance(self._path, S3Path)
+        if isinstance(self._path, S3Path) and self._beside is not None:
             try:
-                self._path.store.put_file(self._path.key, self._local)
+                self._path.store.put_file(self._path.key, self._beside)
             finally:
-                self._folder.cleanup()
+                self._beside.unlink()
 
     def abandon(self) -> None:
         """Give it up; who owns a local one removes it."""
         self.stream.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._beside is not None:
+            self._beside.unlink()
+
+
+def _beside() -> Path:
+    """A local file for what is on its way into a bucket."""
+    descriptor, name = tempfile.mkstemp(prefix="lakeward-lake-")
+    os.close(descriptor)
+    return Path(name)
 
 
 def _aside(path: Path) -> Path:
