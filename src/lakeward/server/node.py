@@ -314,7 +314,12 @@ class Node:
     # -- what it counts
 
     def _health(self) -> str:
-        return json.dumps({"status": "ok", "tables": sum(1 for _ in self.coordinator.catalog.tables())}) + "\n"
+        tables = sum(1 for _ in self.coordinator.catalog.tables())
+        stopped = self._tablets.writes.reasons
+        node = (
+            {"status": "ok", "tables": tables} if not stopped else {"status": "read-only", "tables": tables, **stopped}
+        )
+        return json.dumps(node) + "\n"
 
     def _remote_status(self) -> str:
         assert self._remote_logs is not None
