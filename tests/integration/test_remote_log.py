@@ -245,6 +245,17 @@ def test_what_is_older_than_the_time_to_live_goes_there_and_here(start: Start, t
         assert append_ids(table, 1) == end + ROWS
 
 
+def test_where_copies_are_switched_off_retention_is_as_without_remote_storage(start: Start) -> None:
+    """`remote.log.task-interval-duration` 0: old rows go though nothing was copied."""
+    server = start(remote__log__task_interval_duration="0s")
+    with WireCluster.of(server.bootstrap) as cluster:
+        create_database(cluster, "db")
+        table = WireTable.create(cluster, "db", "t", properties={"table.log.ttl": "100 ms"})
+        append_ids(table, 30)
+        assert eventually(lambda: table.offset(EARLIEST) > 1000)
+        assert manifests(table) == {}
+
+
 def test_the_size_limit_of_a_log_counts_what_is_remote(start: Start) -> None:
     """The oldest remote segments go when here and there together are too large."""
     server = start()

@@ -23,7 +23,9 @@ _alias = TABLE_OPTIONS.alias
 REPLICATION_FACTOR = _optional(
     "table.replication.factor", INT, "How many servers hold each bucket; filled in from default.replication.factor."
 )
-REMOTE_DATA_DIR = _optional("table.remote.data.dir", TEXT, "Where this table's remote segments go (Lakeward).")
+REMOTE_DATA_DIR = _optional(
+    "table.remote.data.dir", TEXT, "Where this table's remote segments go; not yet honoured (Lakeward)."
+)
 
 LOG_FORMAT = _row(
     "table.log.format", choice("ARROW", "INDEXED", "COMPACTED"), "ARROW", "How rows are laid out in the log."

@@ -322,5 +322,5 @@ class LogCopies:
         self.counts.expired += len(gone)
         self._garbage.replaced(directory, None if pointer is None else pointer.remote_log_manifest_path, gone)
         log = self._tablets.open_log(bucket)
-        if log is not None:
+        if log is not None and log.copied_offset is not None:
             log.copied_offset = manifest.copied_end_offset

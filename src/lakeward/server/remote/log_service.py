@@ -60,6 +60,7 @@ class RemoteLogService:
         )
         self.copies = LogCopies(tablets, self.logs, store, self.garbage, limits, clock, entropy, self._floor, settled)
         self.status = RemoteLogStatus(coordinator.catalog, tablets, self.logs, self.copies, self.garbage, clock)
+        tablets.keeps_uncopied = options.get(rows.REMOTE_LOG_INTERVAL) > 0
         tablets.copied_offset_of = self.logs.remote_end
         self._drop_what_is_gone()
 

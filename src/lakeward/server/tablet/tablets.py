@@ -64,6 +64,8 @@ class Tablets:
         self._dropped_tables: set[int] = set()
         #: Up to where buckets have been copied to remote storage; None when none are.
         self.copied_offset_of: Callable[[TableBucket], int] | None = None
+        #: Whether more is copied all the time, so that what was not yet copied has to stay.
+        self.keeps_uncopied = False
         self.writes = WriteStop()
         #: Told of every snapshot that was written, on the thread that wrote it.
         self.on_snapshot: Callable[[TableBucket, Snapshot], None] = lambda _bucket, _snapshot: None
@@ -123,10 +125,9 @@ class Tablets:
         self._logs[bucket] = log
         return log
 
-    @staticmethod
-    def _meet_copy(table: TableInfo, bucket: TableBucket, log: LogTablet, copied_offset: int) -> None:
+    def _meet_copy(self, table: TableInfo, bucket: TableBucket, log: LogTablet, copied_offset: int) -> None:
         """Tell a log what of it is in remote storage. Offsets that are there must not be given a second time."""
-        log.copied_offset = copied_offset
+        log.copied_offset = copied_offset if self.keeps_uncopied else None
         if log.end_offset < copied_offset:
             told = "%s of %s ends at %d here and at %d in remote storage; it goes on from there"
             _log.warning(told, bucket, table.path, log.end_offset, copied_offset)
