@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from remote_tables import EAGER, wait_for_history
+from eventually import eventually
+from remote_tables import EAGER, local_start, wait_for_history
 from server_process import ServerProcess
+from tiering_runs import TIERED, Warehouse
 from wire_client import WireCluster
 from wire_tables import WireTable
 
@@ -29,7 +32,7 @@ ROWS = 10_000
 @pytest.fixture
 def server(new_server: Start, tmp_path: Path) -> ServerProcess:
     """A server that copies its history to a directory, often."""
-    return new_server(remote__data__dir=str(tmp_path / "remote"), **EAGER)
+    return new_server(remote__data__dir=str(tmp_path / "remote"), kv__snapshot__interval="200ms", **EAGER)
 
 
 @pytest.fixture
@@ -57,9 +60,15 @@ def history(
 
 def begin_of(server: ServerProcess, name: str) -> int:
     """Where the local log begins, once what may be remote is."""
-    with WireCluster.of(server.bootstrap) as cluster:
-        wire = WireTable.find(cluster, PbTablePath(database_name="fluss", table_name=name))
+    with wire_table(server, name) as wire:
         return wait_for_history(server.data_dir, wire)
+
+
+@contextmanager
+def wire_table(server: ServerProcess, name: str) -> Iterator[WireTable]:
+    """A table, asked by plain messages."""
+    with WireCluster.of(server.bootstrap) as cluster:
+        yield WireTable.find(cluster, PbTablePath(database_name="fluss", table_name=name))
 
 
 def ids(table: pa.Table) -> list[int]:
@@ -118,12 +127,26 @@ def test_a_changelog_goes_from_remote_to_local(server: ServerProcess, conn: lw.C
     """Changes of a primary key table keep their kinds and their order; its state is complete."""
     table = conn.create_table("fluss.keyed", "id BIGINT, name STRING", primary_key=["id"], buckets=1)
     for round_ in range(10):
+        if round_ == 5:
+            assert eventually(lambda: bool(list(server.data_dir.glob("fluss/keyed-*/kv-0/snapshot-*/manifest.json"))))
         table.upsert(rows(0, 500).set_column(1, "name", pa.array([f"{round_}-{i * 7919:x}" for i in range(500)])))
+    with wire_table(server, "keyed") as wire:  # kept here as far back as the older of its two snapshots
+        assert eventually(lambda: local_start(server.data_dir, wire) > 0)
     changes = table.scan(metadata_columns=True).to_arrow()
     assert changes["_offset"].to_pylist() == list(range(9500))
     kinds = {one["values"]: one["counts"] for one in changes["_change_type"].value_counts().to_pylist()}
     assert kinds == {"+I": 500, "-U": 4500, "+U": 4500}
     assert table.snapshot().num_rows == 500
+
+
+def test_tiering_reads_remote_history(server: ServerProcess, conn: lw.Connection, tmp_path: Path) -> None:
+    """The lake gets rows that the server itself has no longer."""
+    table, begin = history(server, conn, "tiered", **TIERED)
+    assert begin > 0
+    lake = Warehouse(server.bootstrap, tmp_path / "lake")
+    lake.round(table)
+    assert lake.assert_same_log(table) == ROWS
+    lake.close()
 
 
 async def test_following_begins_in_remote_history(server: ServerProcess, conn: lw.Connection) -> None:
