@@ -45,12 +45,20 @@ if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
 _ATTEMPTS = 3
+#: Partitions may go while they are looked at; each time costs little.
+_LISTINGS = 10
 
 
 def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     """Plan a read up to where the table ends now, or as it was when options say so."""
     with no_collections():
-        return _planned(conn, request)
+        for attempt in range(_LISTINGS):
+            try:
+                return _planned(conn, request)
+            except LakewardError as wrong:  # a partition that was listed is gone
+                if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS or attempt == _LISTINGS - 1:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _planned(conn: Connection, request: ReadRequest) -> Plan:

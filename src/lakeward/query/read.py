@@ -16,6 +16,7 @@ from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.cold import LogGoneError
 from lakeward.query.data_loss import DataLossError, removed
+from lakeward.query.lake_cache import lake_cache_of
 from lakeward.query.lake_rows import LakeRows
 from lakeward.query.merge import Tail
 from lakeward.query.pushdown import to_predicate
@@ -58,7 +59,7 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     reading = _Reading(table, request)
-    return _limited(_one_after_the_other(reading, splits, metrics_of(conn.inner)), request.limit)
+    return _limited(_told(conn, _one_after_the_other(reading, splits, metrics_of(conn.inner))), request.limit)
 
 
 def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
@@ -66,6 +67,15 @@ def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSpli
     reading = _Reading(conn.table(str(request.path)), request)
     with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
         return list(threads.map(reading.tail, splits))
+
+
+def _told(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows; who plans anew because some are gone sees the newest snapshot."""
+    try:
+        yield from rows
+    except LogGoneError:
+        lake_cache_of(conn.inner).forget_readers()
+        raise
 
 
 def _one_after_the_other(reading: _Reading, splits: Sequence[Split], metrics: QueryMetrics) -> Iterator[pa.RecordBatch]:
