@@ -3,6 +3,7 @@
     store               RemoteStore: the port; StoredObject
     open_store          open_store(url, settings): the store of a URL; check_store: may we read and write there
     directory_store     a directory of this machine, or one that is mounted
+    whole_files         whole files or none: written beside, synced, renamed
     s3_store            S3 and what speaks like it, by obstore; s3_failures: what obstore says, in one sentence
     s3_settings         the property names people know → S3Settings
     repeated            a call made again while it fails in a way that may pass

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import errno
+import contextlib
 import os
 import shutil
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -14,13 +13,19 @@ from typing import TypeVar
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
 from lakeward.remote.pace import Pace
 from lakeward.remote.store import StoredObject, checked_path
+from lakeward.remote.whole_files import (
+    CHUNK_BYTES,
+    PART,
+    beside_of,
+    copy_chunk,
+    link_new,
+    make_directory,
+    sync_directory,
+    write_synced,
+)
 
 T = TypeVar("T")
-_CHUNK_BYTES = 4 << 20
-_PART = ".part"
-_MKDIR_TRIES = 5
-#: What network file systems answer to links and to syncing a directory, when they have no such thing.
-_NOT_SUPPORTED = {errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_MKDIR_TRIES = 50
 
 
 class DirectoryStore:
@@ -62,7 +67,7 @@ class DirectoryStore:
         """Copy a file to a local one, which appears when it is whole; its size."""
 
         def copy() -> int:
-            beside = _beside(target)
+            beside = beside_of(target)
             try:
                 shutil.copyfile(self._place(path), beside)
                 beside.replace(target)
@@ -109,7 +114,7 @@ class DirectoryStore:
         """Remove what interrupted writes left below a directory; nobody may be writing there."""
 
         def remove() -> None:
-            for left in list(self._place(prefix).rglob("*" + _PART)):
+            for left in list(self._place(prefix).rglob("*" + PART)):
                 left.unlink(missing_ok=True)
                 self._prune(left.parent)
 
@@ -125,10 +130,10 @@ class DirectoryStore:
 
     def _part(self, path: str) -> Path:
         """A file beside the one to be; its directory may have been emptied and removed a moment ago."""
-        beside = _beside(self._place(path))
+        beside = beside_of(self._place(path))
         for tries_left in reversed(range(_MKDIR_TRIES)):
-            _make_directory(beside.parent)
             try:
+                make_directory(beside.parent)
                 beside.touch()
             except FileNotFoundError:
                 if not tries_left:
@@ -140,22 +145,22 @@ class DirectoryStore:
     def _write(self, path: str, data: bytes) -> None:
         beside = self._part(path)
         try:
-            _write_synced(beside, data)
+            write_synced(beside, data)
             beside.replace(self._place(path))
         finally:
             beside.unlink(missing_ok=True)
-        _sync_directory(beside.parent)
+        self._sync_name(path)
 
     def _write_new(self, path: str, data: bytes) -> bool:
         beside = self._part(path)
         try:
-            _write_synced(beside, data)
-            _link(beside, self._place(path), data)
+            write_synced(beside, data)
+            link_new(beside, self._place(path), data)
         except FileExistsError:
             return False
         finally:
             beside.unlink(missing_ok=True)
-        _sync_directory(beside.parent)
+        self._sync_name(path)
         return True
 
     def _copy_in(self, path: str, source: Path) -> int:
@@ -171,9 +176,9 @@ class DirectoryStore:
         try:
             position, size = 0, (await asyncio.to_thread(source.stat)).st_size
             while position < size:
-                await pace.take(min(_CHUNK_BYTES, size - position))
-                await self._run("written", path, lambda at=position: _copy_chunk(source, beside, at))  # type: ignore[misc]
-                position += _CHUNK_BYTES
+                await pace.take(min(CHUNK_BYTES, size - position))
+                await self._run("written", path, lambda at=position: copy_chunk(source, beside, at))  # type: ignore[misc]
+                position += CHUNK_BYTES
             return await self._run("written", path, lambda: self._finish(path, beside))
         finally:
             await asyncio.to_thread(beside.unlink, missing_ok=True)
@@ -181,15 +186,20 @@ class DirectoryStore:
     def _finish(self, path: str, beside: Path) -> int:
         with beside.open("rb") as file:
             os.fsync(file.fileno())
+            size = os.fstat(file.fileno()).st_size
         beside.replace(self._place(path))
-        _sync_directory(beside.parent)
-        return self._place(path).stat().st_size
+        self._sync_name(path)
+        return size
+
+    def _sync_name(self, path: str) -> None:
+        with contextlib.suppress(FileNotFoundError):  # somebody deleted it already, and the directory with it
+            sync_directory(self._place(path).parent)
 
     def _walk(self, prefix: str) -> Iterator[StoredObject]:
         for directory, _, names in os.walk(self._place(prefix) if prefix else self._root):
             for name in names:
                 place = Path(directory, name)
-                if name.endswith(_PART):
+                if name.endswith(PART):
                     continue
                 try:
                     found = place.stat()
@@ -229,56 +239,3 @@ class DirectoryStore:
             return DeniedError(ErrorCode.STORAGE, f"{place} cannot be {done}: {who} is not allowed to.")
         reason = (wrong.strerror or str(wrong)).lower()
         return ErrorCode.STORAGE.error(f"{place} cannot be {done}: {reason}.")
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{_PART}")
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _copy_chunk(source: Path, target: Path, position: int) -> None:
-    with source.open("rb") as reader, target.open("r+b") as writer:
-        reader.seek(position)
-        writer.seek(position)
-        writer.write(reader.read(_CHUNK_BYTES))
-
-
-def _make_directory(directory: Path) -> None:
-    """With those above it, so that they survive a power cut."""
-    missing = []
-    while not directory.exists():
-        missing.append(directory)
-        directory = directory.parent
-    for one in reversed(missing):
-        one.mkdir(exist_ok=True)
-        _sync_directory(one.parent)
-
-
-def _link(source: Path, target: Path, data: bytes) -> None:
-    """Give a file its name, unless another has it; where files have one name only, write it there."""
-    try:
-        os.link(source, target)
-    except OSError as wrong:
-        if wrong.errno not in _NOT_SUPPORTED:
-            raise
-        with target.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as wrong:
-        if wrong.errno not in _NOT_SUPPORTED:
-            raise
-    finally:
-        os.close(descriptor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +27,7 @@ from lakeward.remote.s3_failures import BehindEndError, ExistsError, failure
 from lakeward.remote.s3_keys import Keys
 from lakeward.remote.s3_settings import S3Settings
 from lakeward.remote.store import StoredObject, checked_path
+from lakeward.remote.whole_files import beside_of
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class S3Store:
         return size
 
     async def _get_parts(self, path: str, size: int, first: GetResult, target: Path) -> None:
-        beside = _beside(target)
+        beside = beside_of(target)
         descriptor = await asyncio.to_thread(os.open, beside, os.O_CREAT | os.O_WRONLY, 0o644)
         slots = asyncio.Semaphore(_PARTS_AT_ONCE)
 
@@ -262,12 +262,8 @@ def _looked_at(source: Path) -> tuple[int, bytes | None]:
         return size, file.read() if size <= _PART_BYTES else None
 
 
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.part")
-
-
 def _write_file(target: Path, data: bytes | Bytes) -> None:
-    beside = _beside(target)
+    beside = beside_of(target)
     try:
         beside.write_bytes(data)
         beside.replace(target)
