@@ -29,6 +29,8 @@ from lakeward.server.tablet.tablets import Tablets
 from lakeward.storage.log.log_tablet import ClosedSegment, LogTablet
 
 _log = logging.getLogger(__name__)
+#: Not one bucket's trouble: the store fails, or it belongs to another server now.
+_OF_THE_STORE = {ErrorCode.STORAGE, ErrorCode.FENCED_LEADER_EPOCH}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ class LogCopies:
     def _failed(self, bucket: TableBucket, wrong: LakewardError) -> None:
         if not self._tablets.exists(bucket):
             return
-        if wrong.code is ErrorCode.STORAGE:
+        if wrong.code in _OF_THE_STORE:
             pause_s = self.trouble.failed(wrong)
             self._not_before_s = self._clock.monotonic() + pause_s
             self._queue[bucket] = None

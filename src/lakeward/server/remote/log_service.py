@@ -27,6 +27,7 @@ from lakeward.server.tablet.tablets import Tablets
 
 _log = logging.getLogger(__name__)
 _LOOK_MS_MAX = 1000
+_GARBAGE_MS = 60_000
 
 
 class RemoteLogService:
@@ -75,6 +76,7 @@ class RemoteLogService:
         """Copy from now on, in the background."""
         interval_ms = self._options.get(rows.REMOTE_LOG_INTERVAL)
         if not interval_ms:
+            chores.every(_GARBAGE_MS, "what is remote of dropped tables", self.garbage.collect)
             return
         sync_ms = self._options.get(rows.REMOTE_LOG_SYNC)
         if sync_ms is not None:
