@@ -343,3 +343,25 @@ def test_files_of_paimon_are_left_out_by_their_bounds(lake: Warehouse, database:
         share = plan.summary.lake
         assert share is not None
         assert (share.files < share.files_in_all) is (column == "id" or table is log)
+
+
+@pytest.mark.parametrize("lake_format", ["iceberg", "paimon"])
+def test_a_plan_says_by_what_files_were_left_out(lake: Warehouse, database: str, lake_format: str) -> None:
+    """Of a primary key table too, whose log cannot be filtered; Paimon's files are judged by the key alone."""
+    users = lake.conn.create_table(
+        f"{database}.users",
+        "id BIGINT NOT NULL, v INT",
+        primary_key=["id"],
+        buckets=1,
+        properties={**TIERED, "table.datalake.format": lake_format},
+    )
+    for start in (0, 100):
+        users.upsert([{"id": start + i, "v": i} for i in range(10)])
+        lake.round(users)
+    filters = (Compare(">=", "id", 100), Compare("=", "v", 3))
+    request = ReadRequest(users.path, filters=filters, options={"lake.warehouse": str(lake.directory)})
+    told = plan_read(lake.conn, request).summary
+    assert told.filters == (("id >= 100", "v = 3") if lake_format == "iceberg" else ("id >= 100",))
+    assert told.lake is not None
+    assert (told.lake.files, told.lake.files_in_all, told.lake.rows) == (1, 2, 10)
+    assert 0 < told.lake.bytes < 10_000

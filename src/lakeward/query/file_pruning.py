@@ -17,6 +17,21 @@ def may_match(filters: Iterable[Filter], bounds: Mapping[str, Bounds]) -> bool:
     return all(_may(f, bounds) for f in filters)
 
 
+def judges(filter_: Filter) -> bool:
+    """Whether a file can be left out by a filter at all, if only its bounds are known."""
+    match filter_:
+        case And(children):
+            return any(judges(c) for c in children)
+        case Or(children):
+            return all(judges(c) for c in children)
+        case Compare(op, _, value):
+            return op != "<>" and value is not None
+        case IsNull() | NotNull() | In() | StartsWith():
+            return True
+        case _:
+            return False
+
+
 def _may(filter_: Filter, bounds: Mapping[str, Bounds]) -> bool:
     match filter_:
         case And(children):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.client.results import BucketId, PartitionInfo
 from lakeward.model.table import TableInfo
+from lakeward.query.file_pruning import judges
 from lakeward.query.filters import Filter, columns_of
 from lakeward.query.offset_bounds import OffsetBounds, offset_bounds
 from lakeward.query.pushdown import is_pushed, keeps_partition, partition_values
@@ -159,7 +160,7 @@ def summary(
         offsets=sum(s.weight for s in splits),
         log_offsets=sum(_log_offsets(s) for s in splits),
         columns=_columns(info, request),
-        filters=tuple(str(f) for f in request.filters if _reaches(f, info, request)),
+        filters=tuple(str(f) for f in request.filters if _reaches(f, info, request) or _prunes(f, info, lake)),
         limit=request.limit,
         is_state=any(isinstance(s, StateSplit) for s in splits),
         lake=lake,
@@ -209,6 +210,15 @@ def _reaches(filter_: Filter, info: TableInfo, request: ReadRequest) -> bool:
     if names and names <= set(info.descriptor.partition_keys):
         return True
     return not info.descriptor.has_primary_key and is_pushed(filter_, info.schema)
+
+
+def _prunes(filter_: Filter, info: TableInfo, lake: LakeShare | None) -> bool:
+    """Whether a filter may leave out files; those of Paimon's primary key tables are judged by the key alone."""
+    if lake is None or not judges(filter_):
+        return False
+    if lake.format == "paimon" and info.descriptor.has_primary_key:
+        return columns_of(filter_) <= set(info.schema.primary_key)
+    return True
 
 
 # -- cutting and spreading --------------------------------------------------------------------------------------------

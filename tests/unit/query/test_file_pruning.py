@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.lake.port import Bounds
-from lakeward.query.file_pruning import may_match
-from lakeward.query.filters import And, Compare, Filter, In, IsNull, Not, NotNull, Or, StartsWith
+from lakeward.query.file_pruning import judges, may_match
+from lakeward.query.filters import And, Compare, Contains, Filter, In, IsNull, Not, NotNull, Or, StartsWith
 
 _OPS = {
     "=": operator.eq,
@@ -73,3 +73,12 @@ def test_in_doubt_a_file_is_read(filter_: Filter) -> None:
         "f": Bounds(1.0, 2.0, 0, 10),
     }
     assert may_match([filter_], bounds)
+
+
+def test_filters_that_may_leave_out_files_are_told_from_those_that_cannot() -> None:
+    """Of several that must hold one is enough, of alternatives all are needed."""
+    can, cannot = Compare("=", "c", 5), Contains("s", "x")
+    assert judges(can)
+    assert judges(And((can, cannot)))
+    assert not judges(Or((can, cannot)))
+    assert not any(judges(f) for f in (cannot, Not(can), Compare("<>", "c", 5), Compare("=", "c", None)))
