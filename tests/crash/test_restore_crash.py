@@ -5,12 +5,16 @@ RESTORE_CRASH_ROUNDS says how often, RESTORE_CRASH_SEED with which luck.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
+import shutil
+import sqlite3
 import subprocess
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,16 +74,18 @@ def check(connection: lakeward.Connection) -> int:
     return len(ids)
 
 
-def copied_end(remote: Path) -> int:
-    """Up to where the log table is remote, by the manifests that are there."""
-    ends = [0]
-    for path in (remote / "log" / "fluss").glob("log-*/0/metadata/*.manifest"):
+def promised_end(remote: Path) -> int:
+    """Up to where the log table is remote, by the newest backup of the metadata: that much must come back."""
+    for path in sorted((remote / "lakeward" / "metadata").glob("*.db.gz"), reverse=True):
         try:
-            segments = json.loads(path.read_bytes())["remote_log_segments"]
+            content = gzip.decompress(path.read_bytes())
         except FileNotFoundError:
-            continue
-        ends += [segment["end_offset"] for segment in segments]
-    return max(ends)
+            continue  # a newer one has just taken its place
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(content)
+            found = database.execute("SELECT text FROM documents WHERE area = 'remote-logs' AND key LIKE '0/%'")
+            return max((json.loads(text)["remote_log_end_offset"] for (text,) in found), default=0)
+    return 0
 
 
 def killed_restores(server: LostServer, luck: random.Random) -> None:
@@ -97,8 +103,6 @@ def killed_restores(server: LostServer, luck: random.Random) -> None:
 
 def clear_finished(server: LostServer, tmp_path: Path) -> None:
     """A restore that did get to its end leaves a directory that is not restored into again."""
-    import shutil
-
     for path in tmp_path.glob("data-*"):
         if path.is_dir() and path != server.process.data_dir and not (path / "restoring.json").exists():
             shutil.rmtree(path)
@@ -126,8 +130,7 @@ def test_what_comes_back_agrees(tmp_path: Path, engine: str) -> None:
             time.sleep(luck.uniform(0.3, 2.5))
             if luck.random() < 0.3:
                 server.process.restart(kill=True)
-            at_least = copied_end(remote)
-            time.sleep(1.5)  # the metadata follows within a second
+            at_least = promised_end(remote)
             server.process.kill()
             writer.join(30)
             killed_restores(server, luck)

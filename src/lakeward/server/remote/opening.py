@@ -20,12 +20,21 @@ from lakeward.server.metadata_store.port import Document, MetadataStore
 
 _log = logging.getLogger(__name__)
 _AREA, _KEY = "remote_store", "url"
+_LOGS = "remote-logs"
 
 
 async def opened_store(options: ServerOptions, metadata: MetadataStore) -> RemoteStore | None:
     """The store that this server copies to, None when there is none; an error says in one sentence what is wrong."""
     url = options.get(REMOTE_DATA_DIR)
     if url is None:
+        before = metadata.document(_AREA, _KEY)
+        if before is not None and any(metadata.documents(_LOGS)):
+            _log.error(
+                "Part of the history of this server's tables is in %s and cannot be read: start it with "
+                "remote.data.dir=%s.",
+                before,
+                before,
+            )
         return None
     _warn_of_unused(options)
     store = open_store(url, options.texts)
