@@ -55,10 +55,16 @@ def remote_end(table: WireTable, bucket: int = 0, partition: int | None = None) 
 
 def manifest_of(table: WireTable, bucket: int = 0, partition: int | None = None) -> LogManifest:
     """The manifest of a bucket in a directory store, after every file it names was found."""
-    path = manifests(table, partition)[bucket]
-    manifest = LogManifest.of_json(path.read_bytes())
-    check_files(manifest, path)
-    return manifest
+    while True:
+        path = manifests(table, partition)[bucket]
+        try:
+            manifest = LogManifest.of_json(path.read_bytes())
+            check_files(manifest, path)
+        except (AssertionError, FileNotFoundError):
+            if manifests(table, partition)[bucket] == path:
+                raise
+            continue  # another one counts by now, and what this one names may be gone
+        return manifest
 
 
 def check_files(manifest: LogManifest, path: Path) -> None:

@@ -31,7 +31,8 @@ def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
         raise ErrorCode.INVALID_CONFIG.error(
             f"'{url}' is no remote storage we can use; write a directory, file://, s3:// or s3a://."
         )
-    return DirectoryStore(root, Path(root).absolute())
+    place = Path(root).absolute()  # clients have another working directory
+    return DirectoryStore(str(place), place)
 
 
 async def check_store(store: RemoteStore) -> None:

@@ -37,6 +37,12 @@ async def test_directories(tmp_path: Path) -> None:
         assert place.joinpath("a/b").read_bytes() == b"1"
 
 
+def test_a_relative_directory_is_told_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients have another working directory than the server."""
+    monkeypatch.chdir(tmp_path)
+    assert open_store("history", {}).url == str(tmp_path / "history")
+
+
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
