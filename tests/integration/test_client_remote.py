@@ -20,7 +20,10 @@ from wire_tables import WireTable
 
 import lakeward as lw
 from lakeward.client.results import BucketId
+from lakeward.client.staged.log_headers import read_headers
+from lakeward.client.staged.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.records.predicate import Function, Leaf
 from lakeward.runtime.clock import SystemClock
@@ -198,3 +201,13 @@ def test_scans_hold_while_copies_and_expiry_go_on(new_server: Start, tmp_path: P
             stop.set()
             writer.join()
     assert "Traceback" not in server.log_text
+
+
+def test_headers_are_found_in_remote_history(server: ServerProcess, conn: lw.Connection) -> None:
+    """A sink that recovers looks for its own batches wherever they are by now."""
+    table, begin = history(server, conn, "headers")
+    access = TableAccess(conn, table.path)
+    found = access.run(read_headers(access, TableBucket(table.info.table_id, None, 0), None, 700, ROWS))
+    assert found.from_start
+    assert [one.base_offset for one in found.headers] == list(range(500, ROWS, 500))
+    assert begin > 700
