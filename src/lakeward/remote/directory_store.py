@@ -104,9 +104,10 @@ class DirectoryStore:
 
         def remove() -> None:
             place = self._place(prefix)
-            if place.exists():
-                shutil.rmtree(place)
-                self._prune(place.parent)
+            while place.exists():
+                with contextlib.suppress(FileNotFoundError):  # others delete there too
+                    shutil.rmtree(place)
+            self._prune(place.parent)
 
         await self._run("deleted", prefix, remove)
 
@@ -114,9 +115,11 @@ class DirectoryStore:
         """Remove what interrupted writes left below a directory; nobody may be writing there."""
 
         def remove() -> None:
-            for left in list(self._place(prefix).rglob("*" + PART)):
-                left.unlink(missing_ok=True)
-                self._prune(left.parent)
+            for directory, _, names in os.walk(self._place(prefix), topdown=False):
+                for name in names:
+                    if name.endswith(PART):
+                        Path(directory, name).unlink(missing_ok=True)
+                self._prune(Path(directory))
 
         await self._run("tidied", prefix, remove)
 
