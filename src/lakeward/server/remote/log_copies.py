@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -249,7 +250,7 @@ class LogCopies:
             self._swept.add(bucket)
         before = manifest
         manifest = self._without_gap(bucket, manifest, log)
-        candidates = [one for one in log.closed_segments() if one.end_offset > manifest.copied_end_offset]
+        candidates = list(islice(log.closed_behind(manifest.copied_end_offset), self._limits.segments + 1))
         copied, wrong = await self._copy(log, manifest, candidates[: self._limits.segments])
         manifest = manifest.with_segments(copied)
         manifest = manifest.without_first(self._expired(bucket, manifest, log))
@@ -301,7 +302,7 @@ class LogCopies:
         return copied, None
 
     def _expired(self, bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> int:
-        only_here = sum(one.size for one in log.closed_segments() if one.base_offset >= manifest.copied_end_offset)
+        only_here = log.bytes_from(manifest.copied_end_offset)
         floor = self._floor_of(bucket)
         return expired_segments(manifest, log.settings, self._clock.now_ms(), only_here, floor)
 

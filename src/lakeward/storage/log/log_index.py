@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import pairwise
+from operator import lt
 
 _OFFSET_ENTRY_BYTES = 8
 _TIME_ENTRY_BYTES = 12
@@ -111,9 +111,12 @@ class LogIndex:
         entries = array("i", offset_data)
         _to_big_endian(entries)
         index._offsets, index._positions = entries[0::2], entries[1::2]
-        for at in range(0, len(time_data), _TIME_ENTRY_BYTES):
-            index._times_ms.append(int.from_bytes(time_data[at : at + 8], "big", signed=True))
-            index._time_offsets.append(int.from_bytes(time_data[at + 8 : at + 12], "big", signed=True))
+        words = array("i", time_data)
+        wide = array("i", bytes(8 * (len(words) // 3)))
+        wide[0::2], wide[1::2] = words[0::3], words[1::3]
+        index._times_ms, index._time_offsets = array("q", wide.tobytes()), words[2::3]
+        _to_big_endian(index._times_ms)
+        _to_big_endian(index._time_offsets)
         rising = all(
             _rises(column) for column in (index._offsets, index._positions, index._times_ms, index._time_offsets)
         )
@@ -122,7 +125,7 @@ class LogIndex:
 
 
 def _rises(column: array[int]) -> bool:
-    return all(a < b for a, b in pairwise(column))
+    return all(map(lt, column, column[1:]))
 
 
 def _to_big_endian(column: array[int]) -> None:

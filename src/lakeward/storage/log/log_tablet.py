@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -240,11 +240,13 @@ class LogTablet:
 
     def closed_segments(self) -> list[ClosedSegment]:
         """The segments that nothing is written to any more, oldest first."""
-        ends = self._bases[1:]
-        return [
-            ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
-            for segment, end in zip(self._segments, ends, strict=False)
-        ]
+        return list(self.closed_behind(-1))
+
+    def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
+        """Those that end behind an offset; each is looked at when it is its turn."""
+        for segment, end in zip(self._segments, self._bases[1:], strict=False):
+            if end > offset:
+                yield ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
 
     def replace_segment(self, old: ClosedSegment, path: Path) -> None:
         """Let a file with the same offsets take a closed segment's place; if it has gone meanwhile, drop the file."""
@@ -312,19 +314,22 @@ class LogTablet:
             self.roll(now_ms)
         if len(self._segments) < 2:
             return 0
-        facts = [SegmentFacts(s.base_offset, s.size, s.time_ms_max) for s in self._segments[:-1]]
-        facts.append(SegmentFacts(self._segments[-1].base_offset, self._segments[-1].size, self.time_ms_max))
         keep_from = self.end_offset if keep_from_offset is None else min(keep_from_offset, self.end_offset)
         if self.copied_offset is None:
-            count = expired_prefix(facts, self.settings, now_ms, keep_from)
+            count = expired_prefix(self._facts(), self.settings, now_ms, keep_from)
         else:
-            count = copied_prefix(facts, self.settings, now_ms, keep_from, self.copied_offset)
+            count = copied_prefix(self._segments, self.settings, now_ms, keep_from, self.copied_offset)
         for segment in self._segments[:count]:
             due_ms = now_ms + self.settings.delete_delay_ms
             self._put_away += [(due_ms, path) for path in segment.put_away()]
         del self._segments[:count], self._bases[:count]
         self._delete_due(now_ms)
         return count
+
+    def _facts(self) -> list[SegmentFacts]:
+        active = self._segments[-1]
+        facts = [SegmentFacts(s.base_offset, s.size, s.time_ms_max) for s in self._segments[:-1]]
+        return [*facts, SegmentFacts(active.base_offset, active.size, self.time_ms_max)]
 
     def _delete_due(self, now_ms: int) -> None:
         due = [path for due_ms, path in self._put_away if due_ms <= now_ms]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from lakeward.storage.log.settings import LogSettings
 
@@ -15,6 +15,20 @@ class SegmentFacts(NamedTuple):
     base_offset: int
     bytes: int
     time_ms_max: int
+
+
+class AgedSegment(Protocol):
+    """A segment that may have to be read before it says how old it is."""
+
+    @property
+    def base_offset(self) -> int:
+        """Its first offset."""
+        ...
+
+    @property
+    def time_ms_max(self) -> int:
+        """When its last batch was appended."""
+        ...
 
 
 def expired_prefix(segments: Sequence[SegmentFacts], settings: LogSettings, now_ms: int, keep_from_offset: int) -> int:
@@ -35,7 +49,7 @@ def expired_prefix(segments: Sequence[SegmentFacts], settings: LogSettings, now_
 
 
 def copied_prefix(
-    segments: Sequence[SegmentFacts], settings: LogSettings, now_ms: int, keep_from_offset: int, copied_offset: int
+    segments: Sequence[AgedSegment], settings: LogSettings, now_ms: int, keep_from_offset: int, copied_offset: int
 ) -> int:
     """How many of the oldest segments of a log that is copied elsewhere need not stay on this machine.
 
@@ -45,9 +59,10 @@ def copied_prefix(
     bound = min(keep_from_offset, copied_offset)
     count = 0
     for segment, successor in pairwise(segments):
-        too_old = 0 < ttl_ms < now_ms - segment.time_ms_max
+        if successor.base_offset > bound:
+            break
         too_many = len(segments) - count > max(settings.local_segments, 1)
-        if not (too_old or too_many) or successor.base_offset > bound:
+        if not too_many and not 0 < ttl_ms < now_ms - segment.time_ms_max:
             break
         count += 1
     return count
