@@ -72,7 +72,7 @@ async def test_whoever_created_a_file_knows_it_though_the_answer_was_lost(proxy:
             await store.put(path, others)
         proxy.faults = Faults(cut_after_bytes=len(content), times=1)
         assert await store.create(path, content) is is_ours
-        assert await store.get(path) == others or content
+        assert await store.get(path) == (others or content)
 
 
 async def test_a_lost_connection_in_a_large_upload_is_repaired(proxy: FaultyProxy, s3: Bucket, tmp_path: Path) -> None:
