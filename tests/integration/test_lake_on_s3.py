@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from faulty_proxy import Faults, FaultyProxy
 from lake_tables import S3Warehouse, read_by_duckdb, read_by_pyiceberg
 from paimon_readers import read_by_paimon_rust
-from seaweed import Bucket
+from seaweed import Bucket, SeaweedFs
 from server_process import ServerProcess
 from tiering_runs import TIERED
 
@@ -144,3 +146,26 @@ def test_a_bucket_that_does_not_let_us_in_is_told_in_a_sentence(
             stranger.sql(f'SELECT * FROM {database}."log$lake"')
         assert "not-the-secret" not in str(told.value)
         assert stranger.table(f"{database}.log").query("SELECT id FROM t").num_rows == 1  # the log has it all
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_bucket_with_bad_days_loses_nothing(
+    server: ServerProcess, s3: Bucket, database: str, format_: str, seaweed: SeaweedFs
+) -> None:
+    """One call in ten is answered with 503, and the answer to a commit is lost: each row is there, once."""
+    with FaultyProxy(seaweed.endpoint) as proxy:
+        warehouse = S3Warehouse(replace(s3, endpoint=proxy.endpoint))
+        with lakeward.connect(server.bootstrap, lake=warehouse.properties) as conn:
+            log = conn.create_table(f"{database}.log", "id BIGINT", buckets=1, properties=properties(format_))
+            proxy.faults = Faults(busy_share=0.1)
+            for n in range(5):
+                log.append([{"id": n}])
+                tiered(conn, log, warehouse)
+            for n in range(5, 8):
+                proxy.faults = Faults(lambda asked: "if-none-match" in asked.headers, loses_answer=True, times=1)
+                log.append([{"id": n}])
+                tiered(conn, log, warehouse)
+                assert len(proxy.faults.seen) == 1
+            proxy.faults = Faults()
+            cold = conn.sql(f'SELECT id FROM {database}."log$lake" ORDER BY id').to_pylist()
+            assert [row["id"] for row in cold] == list(range(8))

@@ -42,6 +42,7 @@ class Faults:
     is_denied: bool = False  # … all with 403
     stall_s: float = 0.0  # … are answered only after this time
     bytes_per_second: int | None = None  # … and their bodies go no faster than this
+    loses_answer: bool = False  # … are carried out, and the answer is lost
     cut_after_bytes: int | None = None  # … lose their connection when so much of the body has passed
     times: int | None = None  # … but no more than so many of them
     seen: list[Request] = field(default_factory=list)  # requests that met a fault
@@ -137,7 +138,12 @@ class FaultyProxy:
         try:
             up_writer.write(_head(request))
             size = int(request.headers.get("content-length", "0"))
-            if not await _relay(reader, up_writer, size, faults):
+            if request.headers.get("transfer-encoding") == "chunked":
+                await _relay_chunks(reader, up_writer)
+            elif not await _relay(reader, up_writer, size, faults):
+                return writer.transport.abort()
+            if faults is not None and faults.loses_answer:
+                await up_reader.read(1)
                 return writer.transport.abort()
             if not await _relay(up_reader, writer, None, faults):
                 return writer.transport.abort()
@@ -188,10 +194,25 @@ async def _relay(
     return True
 
 
+async def _relay_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass on a body that comes in chunks, as pyarrow sends it, and what is said of it at its end."""
+    size = -1
+    while size:
+        line = await reader.readuntil(b"\r\n")
+        size = int(line.split(b";")[0], 16)
+        writer.write(line + (await reader.readexactly(size + 2) if size else b""))
+        await writer.drain()
+    while line != b"\r\n":
+        line = await reader.readuntil(b"\r\n")
+        writer.write(line)
+    await writer.drain()
+
+
 async def _answer(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request, status: str, body: bytes
 ) -> None:
-    await reader.readexactly(int(request.headers.get("content-length", "0")))
+    if "expect" not in request.headers:  # whoever expects to be told to go on has not sent it
+        await reader.readexactly(int(request.headers.get("content-length", "0")))
     lines = [f"HTTP/1.1 {status}", "content-type: application/xml", f"content-length: {len(body)}", "connection: close"]
     writer.write("\r\n".join([*lines, "", ""]).encode() + (b"" if request.method == "HEAD" else body))
     await writer.drain()

@@ -38,6 +38,8 @@ def iceberg_properties(properties: Mapping[str, str]) -> dict[str, str]:
         "s3.secret-access-key": settings.secret_key,
         "s3.session-token": settings.session_token,
         "s3.role-arn": settings.server_role,
+        "s3.profile-name": settings.profile,
+        "s3.request-timeout": f"{settings.request_timeout_ms / 1000:g}",  # pyarrow's own is 3 s
         "s3.force-virtual-addressing": None if settings.endpoint is None else str(not settings.path_style).lower(),
     }
     return {key: value for key, value in told.items() if value is not None and key not in properties}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -131,7 +132,8 @@ class DataFileWriter:
             self._open.abandon()
             self._open = None
         for path in self._paths:
-            self._io.delete(path)
+            with suppress(FileNotFoundError):  # in a bucket a file appears when it is whole
+                self._io.delete(path)
 
     def fitting(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows as files hold them; those that do not fit are refused, all of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -75,7 +76,8 @@ class MergeWriter:
         """Remove what was written."""
         self._data.abort()
         if self._delete_path is not None:
-            self._io.delete(self._delete_path)
+            with suppress(FileNotFoundError):
+                self._io.delete(self._delete_path)
 
     def _replaced(self, changes: pa.Table) -> pa.Table:
         """Where the rows lie that these changes replace: file and position."""
