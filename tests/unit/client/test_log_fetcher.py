@@ -257,13 +257,14 @@ async def test_remote_segments_are_read_where_they_are(cluster: FakeCluster, tmp
 
 
 async def test_a_remote_read_ends_at_its_end(cluster: FakeCluster, tmp_path: Path) -> None:
-    """Nothing is asked behind the last offset that is wanted."""
+    """Nothing is asked behind the last offset that is wanted, neither of the server nor of the store."""
     segment = put_segment(tmp_path, "u", 0, 30, batches(0, 3))
+    behind = told("not-there", 30, 60, 1000)
     fetcher = fetcher_of(cluster)
     fetcher.subscribe(place(0), 0, 15)
     async with fetcher:
         reading = asyncio.ensure_future(read_all(fetcher))
-        point_to(await cluster.channel.next(), fetch_info(str(tmp_path), [segment]))
+        point_to(await cluster.channel.next(), fetch_info(str(tmp_path), [segment, behind]))
         assert ids(*await reading) == list(range(15))
         assert not cluster.channel.asked
 

@@ -48,7 +48,7 @@ class RemoteReads:
         """Read on from a cursor. Afterwards the server is asked for what follows, or again where a store failed."""
         before = cursor.next_offset
         try:
-            batches = await self._cluster.remote.read(info, self._slots)
+            batches = await self._cluster.remote.read(info, self._slots, cursor.end_offset)
             async with aclosing(batches):
                 async for cuts in batches:
                     await self._take(cursor, cuts)

@@ -24,8 +24,8 @@ class Segment:
         return f"{self.directory}/{self.name}"
 
 
-def segments_of(info: PbRemoteLogFetchInfo) -> list[Segment]:
-    """The segments an answer points to; the first from where the asked offset is."""
+def segments_of(info: PbRemoteLogFetchInfo, end_offset: int | None = None) -> list[Segment]:
+    """The segments an answer points to that begin before an offset; the first from where the asked offset is."""
     return [
         Segment(
             directory=info.remote_log_tablet_dir.rstrip("/"),
@@ -36,4 +36,5 @@ def segments_of(info: PbRemoteLogFetchInfo) -> list[Segment]:
             first_byte=(info.first_start_pos or 0) if position == 0 else 0,
         )
         for position, segment in enumerate(info.remote_log_segments)
+        if end_offset is None or segment.remote_log_start_offset < end_offset
     ]

@@ -33,10 +33,12 @@ class RemoteSegments:
         self._opening = asyncio.Lock()
         self._objects: ObjectSource | None = None
 
-    async def read(self, info: PbRemoteLogFetchInfo, slots: asyncio.Semaphore) -> AsyncGenerator[list[Cut], None]:
-        """The batches of the segments an answer points to; close what is returned."""
+    async def read(
+        self, info: PbRemoteLogFetchInfo, slots: asyncio.Semaphore, end_offset: int | None = None
+    ) -> AsyncGenerator[list[Cut], None]:
+        """The batches of the segments an answer points to, up to the segment of an offset; close what is returned."""
         source = await self._source(info.remote_log_tablet_dir)
-        return read_segments(source, segments_of(info), slots, self._workers, self._settings.segments_ahead)
+        return read_segments(source, segments_of(info, end_offset), slots, self._workers, self._settings.segments_ahead)
 
     async def close(self) -> None:
         """Let go of stores and files."""

@@ -52,7 +52,7 @@ async def read_headers(
             offset, from_start = await _earliest(access, bucket, partition), False
             continue
         before = offset
-        async with aclosing(_buffers(access, reply)) as buffers:
+        async with aclosing(_buffers(access, reply, end)) as buffers:
             async for records in buffers:
                 for span in walk_batches(records):
                     if span.header.last_offset >= offset:
@@ -84,11 +84,11 @@ async def _fetch(access: TableAccess, bucket: TableBucket, offset: int, channel:
     return reply
 
 
-async def _buffers(access: TableAccess, reply: PbFetchLogRespForBucket) -> AsyncGenerator[memoryview, None]:
+async def _buffers(access: TableAccess, reply: PbFetchLogRespForBucket, end: int) -> AsyncGenerator[memoryview, None]:
     """The records of an answer, wherever they lie."""
     if reply.remote_log_fetch_info is not None:
         slots = asyncio.Semaphore(_PIECES_AHEAD)
-        async with aclosing(await access.cluster.remote.read(reply.remote_log_fetch_info, slots)) as pieces:
+        async with aclosing(await access.cluster.remote.read(reply.remote_log_fetch_info, slots, end)) as pieces:
             async for cuts in pieces:
                 for one in cuts:
                     yield one.records
