@@ -19,6 +19,7 @@ snapshots          snapshot-N: read, and created by exactly one writer
 expiry             old snapshots and what only they need; files that nobody knows
 table              PaimonTable: snapshots read, rounds committed
 reader             PaimonReader: the files of a snapshot, the rows of a place (file_bounds: what their columns hold)
+merged_reads       … of a primary key table, merged from key to key
 commit             one snapshot on top of the newest, tried again on a lost race
 writing            what a task is told, and what it tells
 value_bounds       least and greatest values of a file's columns

@@ -10,14 +10,14 @@ import pyarrow as pa
 from lakeward.errors import ErrorCode
 from lakeward.lake.paimon.binary_row import of_binary
 from lakeward.lake.paimon.commit import live_files
-from lakeward.lake.paimon.compaction import merged_rows
 from lakeward.lake.paimon.file_bounds import FileBounds
 from lakeward.lake.paimon.manifests import Manifests
+from lakeward.lake.paimon.merged_reads import merged_batches
 from lakeward.lake.paimon.place_directory import place_directory, place_of
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.snapshot_forms import described, is_round
 from lakeward.lake.paimon.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
-from lakeward.lake.parquet_rows import fitted, parquet_rows
+from lakeward.lake.parquet_rows import parquet_rows
 from lakeward.lake.port import LakeFile, LakeSnapshot, PlacedFile
 from lakeward.lake.s3_path import LakePath, lake_path
 
@@ -77,15 +77,13 @@ class PaimonReader:
         return found
 
     def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of files of one place; those of a primary key table are merged in memory, a bucket at a time."""
+        """The rows of files of one place; those of a primary key table are merged by key."""
         if not self.merges:
             for file in files:
                 with self._path(file).open("rb") as stream:
                     yield from parquet_rows(stream, schema)
             return
-        directory = self._path(files[0]).parent
-        rows = merged_rows(self._shape, directory, [self._path(file).name for file in files], is_bottom=True)
-        yield from (fitted(batch, schema) for batch in rows.to_batches() if batch.num_rows)
+        yield from merged_batches(self._shape, [self._path(file) for file in files], schema)
 
     def _path(self, file: LakeFile) -> LakePath:
         return lake_path(file.path, self._shape.storage)
