@@ -93,6 +93,21 @@ def test_a_hint_is_only_where_the_search_begins(catalog: BucketCatalog, hint: by
     assert catalog.load_table(NAME).properties == {"n": "1"}
 
 
+def test_old_versions_go(catalog: BucketCatalog) -> None:
+    """As many stay as the table says; the newest is found without a hint too."""
+    with catalog.load_table(NAME).transaction() as change:
+        change.set_properties(
+            {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "2"}
+        )
+    for n in range(5):
+        with catalog.load_table(NAME).transaction() as change:
+            change.set_properties({"n": str(n)})
+    folder = metadata(catalog)
+    assert sorted(p.name for p in folder.glob("v*.json")) == [f"v{n}.metadata.json" for n in (5, 6, 7)]
+    (folder / "version-hint.text").unlink()
+    assert catalog.load_table(NAME).properties["n"] == "4"
+
+
 def test_what_tiering_does_not_need_is_refused(catalog: BucketCatalog) -> None:
     """With a sentence that says where it is done."""
     with pytest.raises(NotImplementedError, match="tools of the bucket"):
