@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -9,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from cli_process import Cli
+from remote_tables import EAGER, append_ids, wait_for_history
 from seaweed import READ_ONLY_KEY, READ_ONLY_SECRET, SECRET_KEY, Bucket
 from server_process import ServerProcess
+from wire_client import WireCluster
+from wire_tables import WireTable, create_database
 
 NewServer = Callable[..., ServerProcess]
 
@@ -82,6 +86,29 @@ def test_a_store_that_was_there_before_may_be_away_at_the_start(s3: Bucket, new_
     server.start()
     assert "It was there before; copies go on when it is back." in server.log_text
     assert "Traceback" not in server.log_text
+
+
+def test_a_new_place_must_have_the_history_of_the_old_one(new_server: NewServer, tmp_path: Path) -> None:
+    """Rows that are called copied would leave this disk although they are not in the new place; a moved one is fine."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    server = new_server(remote__data__dir=str(old), **EAGER)
+    with WireCluster.of(server.bootstrap) as cluster:
+        create_database(cluster, "db")
+        table = WireTable.create(cluster, "db", "t")
+        append_ids(table, 60)
+        wait_for_history(server.data_dir, table)
+    server.stop()
+    said = _refused(server.data_dir, {"remote.data.dir": str(new)})
+    assert said.startswith(
+        f"Error: remote.data.dir was {old} and is {new} now, but the history of this server's tables"
+    )
+    shutil.copytree(old, new, dirs_exist_ok=True)
+    server.options["remote.data.dir"] = str(new)
+    server.start()
+    with WireCluster.of(server.bootstrap) as cluster:
+        info = WireTable.find(cluster, table.path).fetch(0).remote_log_fetch_info
+    assert info is not None
+    assert info.remote_log_tablet_dir.startswith(str(new))
 
 
 def test_secrets_are_in_no_answer_and_no_log(

@@ -8,6 +8,7 @@ the same when it has used this store before, since that is an outage and not a m
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 
 from lakeward.errors import ErrorCode, RetriableError
@@ -38,7 +39,8 @@ async def opened_store(options: ServerOptions, metadata: MetadataStore) -> Remot
         return None
     _warn_of_unused(options)
     store = open_store(url, options.texts)
-    is_known = metadata.document(_AREA, _KEY) == store.url
+    before = metadata.document(_AREA, _KEY)
+    is_known = before == store.url
     try:
         await _check(url, options)
     except RetriableError as wrong:
@@ -46,6 +48,7 @@ async def opened_store(options: ServerOptions, metadata: MetadataStore) -> Remot
             raise
         _log.warning("%s It was there before; copies go on when it is back.", wrong.message)
     if not is_known:
+        await _check_moved(before, store, metadata)
         with metadata.change() as change:
             change.put_document(Document(_AREA, _KEY, store.url))
     return store
@@ -63,6 +66,18 @@ async def _check(url: str, options: ServerOptions) -> None:
         raise ErrorCode.STORAGE.error(f"The remote storage {store.url} cannot be used: it does not answer.") from wrong
     finally:
         await store.close()
+
+
+async def _check_moved(before: str | None, store: RemoteStore, metadata: MetadataStore) -> None:
+    """A server whose history is elsewhere would take rows for copied that are not in the new place."""
+    for pointer in metadata.documents(_LOGS):
+        path = json.loads(pointer.text)["remote_log_manifest_path"]
+        if await store.head(path) is None:
+            await store.close()
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"remote.data.dir was {before} and is {store.url} now, but the history of this server's tables is not"
+                f" there: {path} is missing. Copy all files to the new place first, or go back to {before}."
+            )
 
 
 def _warn_of_unused(options: ServerOptions) -> None:
