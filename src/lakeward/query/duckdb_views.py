@@ -7,6 +7,7 @@ changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
@@ -15,10 +16,11 @@ import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
 from lakeward.query.merge import Tail
-from lakeward.query.plan import Plan
+from lakeward.query.plan import Plan, spread
 from lakeward.query.read import read_splits, read_tails, result_schema
+from lakeward.query.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit, Split
+from lakeward.query.splits import LakeSplit
 from lakeward.query.union import TAIL_CHANGES_MAX
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class PlanView:
         self._schema = result_schema(info.schema, request)
         self._made = 0
         self._prefix = f"_{id(self):x}"
+        self._ahead: ReadAhead | None = None
         self.failure: Exception | None = None
         #: What DuckDB reads by itself.
         self.scanned: tuple[LakeSplit, ...] = ()
@@ -53,11 +56,14 @@ class PlanView:
         if sum(s.log_offsets for s in hybrid) > TAIL_CHANGES_MAX:
             rest, lakes, hybrid = [*rest, *hybrid], [s for s in lakes if not s.log_offsets], []
         self.scanned = tuple(lakes)
+        # The log is on its way while files are looked at, and while DuckDB reads them.
+        tasks = spread([[split] for split in rest], THREADS_MAX)
+        self._ahead = ReadAhead([partial(read_splits, self._conn, self._request, task) for task in tasks])
         tails = read_tails(self._conn, self._request, hybrid) if hybrid else []
         parts = [
             *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
             *self._merged(hybrid, tails),
-            self._stream(rest, again=again),
+            self._stream(self._ahead, is_held=again or not rest),
         ]
         columns = ", ".join(_quoted(name) for name in self._schema.names)
         self._duck.execute(
@@ -69,6 +75,11 @@ class PlanView:
         if split.format != "iceberg" and (split.format != "paimon" or self._info.descriptor.has_primary_key):
             return False
         return all(_is_local(f) and not f.equality_deletes for f in split.files)
+
+    def close(self) -> None:
+        """Stop reading what nobody has asked for."""
+        if self._ahead is not None:
+            self._ahead.close()
 
     # -- the lake -----------------------------------------------------------------------------------------------------
 
@@ -123,13 +134,13 @@ class PlanView:
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
-    def _stream(self, splits: Sequence[Split], *, again: bool) -> str:
-        reader = pa.RecordBatchReader.from_batches(self._schema, self._rows(splits))
-        return self._registered(reader.read_all() if again or not splits else reader)
+    def _stream(self, ahead: ReadAhead, *, is_held: bool) -> str:
+        reader = pa.RecordBatchReader.from_batches(self._schema, self._rows(ahead))
+        return self._registered(reader.read_all() if is_held else reader)
 
-    def _rows(self, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
+    def _rows(self, ahead: ReadAhead) -> Iterator[pa.RecordBatch]:
         try:
-            yield from read_splits(self._conn, self._request, splits)
+            yield from ahead
         except Exception as wrong:
             self.failure = wrong
             raise

@@ -69,6 +69,9 @@ def _answer(
             answer = duck.execute(sql).to_arrow_table()
         except duckdb.Error as wrong:
             raise _told(wrong, views) from wrong
+        finally:
+            for view in views:
+                view.close()
     for split in (split for view in views for split in view.scanned):
         metrics_of(conn.inner).handed_over(split)
     return answer
