@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -169,13 +169,6 @@ class LakeTable(Protocol):
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
-        ...
-
-    def forget(self, partitions: Collection[tuple[str, ...]]) -> int:
-        """Remove what rounds have written of partitions, by the values in their names; how many files.
-
-        They have been dropped, and their names belong to others now. LakeConflictError if somebody else was first.
-        """
         ...
 
 

@@ -49,11 +49,11 @@ def splits_by_time(
             _is_as_old(placed, until_ms) and may_match(request.filters, placed.bounds)
         ):
             found[name_of_values(values) if values else None].append(placed.file)
-    live = {id_.partition for id_ in ranges}
+    known = {id_.partition for id_ in ends}
     splits: list[Split] = []
     for partition, group in found.items():
         own = [OffsetWindow(id_.bucket, 0, end) for id_, end in ends.items() if id_.partition == partition]
-        if partition is not None and partition not in live:  # dropped: all that the lake has of it
+        if partition is not None and partition not in known:  # dropped since: all that the lake has of it
             own = [OffsetWindow(bucket, 0, _FOR_EVER) for bucket in range(info.bucket_count)]
         if own:
             splits.append(

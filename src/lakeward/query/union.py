@@ -3,13 +3,13 @@
 log table          every file of the snapshot, LAKE_ONLY; each bucket's log from the snapshot's offset on, LOG_ONLY
 primary key        a bucket's files and the changes since, HYBRID; LAKE_ONLY where there are none; what the lake does
                    not have, or is far behind with, is the bucket's state on its server, LOG_ONLY
-gone partitions    what the lake keeps of a partition that the cluster has dropped, LAKE_ONLY
+gone partitions    what the lake keeps of a partition that the cluster has dropped, LAKE_ONLY; one that takes its name
+                   goes on from there: dropping a partition drops what is hot, never what is in the lake
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from lakeward.client.results import BucketId
 from lakeward.lake.port import LakeFile
@@ -33,25 +33,12 @@ def union_splits(
         if request.settings.as_of_ms is not None:
             _check_known(info, cold, ranges)
         return list(_keyed(cold, ranges))
-    cold = _without_renewed(cold, ranges, request)
     tails = {}
     for id_, (start, stop) in ranges.items():
         begin = cold.offsets.get(id_, start)
         _check_kept(info, id_, begin, start, stop)
         tails[id_] = (begin, stop)
     return [*lake_splits(cold, request), *log_splits(tails, request)]
-
-
-def _without_renewed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest) -> ColdPart:
-    """Without files of partitions that were dropped and created anew, and that the lake does not know yet.
-
-    As of a time the new one is there if it has rows by then.
-    """
-    known = {id_.partition for id_ in cold.offsets}
-    is_now = request.settings.as_of_ms is None
-    renewed = {id_.partition for id_, (_, stop) in ranges.items() if id_.partition not in known and (is_now or stop)}
-    kept = {id_: files for id_, files in cold.files.items() if id_.partition is None or id_.partition not in renewed}
-    return replace(cold, files=kept)
 
 
 def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
@@ -74,7 +61,7 @@ def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
 
 def _keyed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> Iterator[Split]:
     for id_, (start, stop) in ranges.items():
-        begin = cold.offsets.get(id_)
+        begin = cold.offsets.get(id_, 0 if id_ in cold.files else None)  # files of an earlier partition of this name
         if begin is None or (begin < start and begin < stop) or stop - begin > TAIL_CHANGES_MAX:
             if stop > 0:
                 yield StateSplit(id_.partition, id_.bucket, as_of=stop, offsets=stop - start)

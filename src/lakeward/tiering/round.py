@@ -89,7 +89,6 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         state_at_first=tools.reads_state,
         skips_lost=SKIP_LOST.read(custom),
     )
-    _forget_old_partitions(lake, in_lake, splits)
     if not splits:
         return RoundReport(assigned.path, None, repaired, seconds=tools.clock.monotonic() - began)
     results = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits))
@@ -108,14 +107,6 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         dead_letters=sum(len(r.letters) for r in results),
         totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
-
-
-def _forget_old_partitions(lake: LakeTable, in_lake: Mapping[TableBucket, int], splits: Sequence[Split]) -> None:
-    """What the lake has under the name of a partition that it does not know yet is of an earlier one, long dropped."""
-    known = {bucket.partition_id for bucket in in_lake}
-    first = {place_of(s).partition_values for s in splits if s.bucket.partition_id not in known and s.partition}
-    if first:
-        lake.forget(first)
 
 
 def _was_asked_for(tools: Tools, info: TableInfo) -> bool:

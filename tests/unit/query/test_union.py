@@ -92,15 +92,13 @@ def test_a_partition_that_the_cluster_dropped_is_still_in_the_lake() -> None:
         assert (split.id, split.tier) == (gone, Tier.LAKE_ONLY)
 
 
-def test_a_partition_made_anew_hides_the_files_of_the_old_one() -> None:
-    """Until the lake knows it; as of a time only if it had rows by then."""
-    old, other = BucketId("a", 0), BucketId("b", 0)
-    have = cold({old: [file("a")], other: [file("b")]}, {other: 10})
-    found = union_splits(table(keyed=False), have, {old: (0, 5), other: (0, 10)}, REQUEST)
-    assert [f.path for s in found if isinstance(s, LakeSplit) for f in s.files] == ["b"]
-    before = ReadRequest(PATH, options={"scan.timestamp-millis": "5"})
-    found = union_splits(table(keyed=False), have, {old: (0, 0), other: (0, 10)}, before)
-    assert {f.path for s in found if isinstance(s, LakeSplit) for f in s.files} == {"a", "b"}
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_partition_made_anew_goes_on_from_what_the_lake_has(keyed: bool) -> None:
+    """Late rows that bring an expired partition back must not hide its history."""
+    old = BucketId("a", 0)
+    found = union_splits(table(keyed=keyed), cold({old: [file("a")]}, {}), {old: (0, 5)}, REQUEST)
+    assert [f.path for s in found if isinstance(s, LakeSplit) for f in s.files] == ["a"]
+    assert {s.tier for s in found} == ({Tier.HYBRID} if keyed else {Tier.LAKE_ONLY, Tier.LOG_ONLY})
 
 
 @pytest.mark.parametrize("offsets", [{B0: 100}, {}])

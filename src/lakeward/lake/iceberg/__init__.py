@@ -23,6 +23,5 @@ file_changes       … and of anything else that adds and removes files: the pro
 live_files         the files of a snapshot, place by place
 tidiness           which places of a primary key table a round writes anew
 compaction         small files of a log table → fewer, in the background
-old_partitions     what rounds wrote of a partition whose name belongs to another one now
 expiry             old snapshots go with their files; files that nobody knows are found
 """

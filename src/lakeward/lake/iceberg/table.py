@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
@@ -16,7 +16,6 @@ from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
 from lakeward.lake.iceberg.expiry import expire, orphans
 from lakeward.lake.iceberg.layout import spec_columns
 from lakeward.lake.iceberg.live_files import LiveFiles, live_files
-from lakeward.lake.iceberg.old_partitions import forget
 from lakeward.lake.iceberg.places import Places
 from lakeward.lake.iceberg.reader import IcebergReader
 from lakeward.lake.iceberg.remembering_transaction import RememberingTransaction
@@ -113,10 +112,6 @@ class IcebergTable:
             files = WrittenFiles.of_bytes(part, self._table.metadata.default_spec_id)
             for file in (*files.data, *files.deletes):
                 self._table.io.delete(file.file_path)
-
-    def forget(self, partitions: Collection[tuple[str, ...]]) -> int:
-        """Remove what rounds have written of partitions; how many files."""
-        return forget(self._table, self._written_info(), partitions)
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 

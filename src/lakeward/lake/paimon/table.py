@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lakeward.errors import ErrorCode
@@ -102,18 +102,6 @@ class PaimonTable:
             for entry in (*part.new, *part.changelog, *part.merged_to):
                 directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
                 (directory / entry.name).unlink(missing_ok=True)
-
-    def forget(self, partitions: Collection[tuple[str, ...]]) -> int:
-        """Remove what the lake has of partitions; how many files."""
-        shape, newest = self._written_shape(), self._snapshots.newest()
-        if newest is None:
-            return 0
-        entries = live_files(self._manifests(), newest).values()
-        gone = [e.gone() for e in entries if place_of(shape, e.partition, e.bucket).partition_values in partitions]
-        committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
-        if gone and committer.commit_if_there(Change("OVERWRITE", gone), {}) is None:
-            raise LakeConflictError(f"Old partitions of {self._name} could not be removed: somebody else was first.")
-        return len(gone)
 
     # -- housekeeping -------------------------------------------------------------------------------------------------
 
