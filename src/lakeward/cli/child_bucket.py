@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -17,10 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.process_lock import locked
 
 BUCKET = "lakeward"
 _REGION = "us-east-1"
@@ -100,23 +101,14 @@ class ChildBucket:
 
     def _lock(self) -> None:
         """Two of them with the same files would ruin them; the lock goes with the process."""
-        self._locked = os.open(self._directory / "lock", os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._locked)
-            raise Failure(
-                f"Another demo is running in {self._directory}; stop it, or name another --data-dir."
-            ) from None
+        self._locked = locked(self._directory / "lock")
+        if self._locked is None:
+            raise Failure(f"Another demo is running in {self._directory}; stop it, or name another --data-dir.")
 
     def _stop(self) -> None:
         assert self._process is not None
-        self._process.terminate()
-        try:
-            self._process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        stopped(self._process, _STOP_S)
+        assert self._locked is not None
         os.close(self._locked)
 
     def _wait(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
 
 PORT_DEFAULT = 9123
@@ -62,12 +63,7 @@ class ChildServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         assert self._process is not None
-        self._process.terminate()
-        try:
-            self._process.wait(_STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        stopped(self._process, _STOP_TIMEOUT_S)
         assert self._process.stdout is not None
         self._process.stdout.close()
 

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
 from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError
@@ -102,12 +103,7 @@ class DemoLake:
         if self._rows:
             said("\nThe last orders go into the lake …")
             self._finish()
-        self._process.terminate()
-        try:
-            self._process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        stopped(self._process, _STOP_S)
         self._reader.join()
         if self._rows:
             self._explain()

@@ -2,5 +2,6 @@
 
 clock     Clock: the system's, or one moved by hand
 entropy   ids and randomness, from the system or from a seed
-metrics   counters and gauges, as text for Prometheus
+metrics   counters, gauges and histograms, as text for Prometheus
+process_lock   a lock that goes with its process
 """

@@ -6,7 +6,6 @@ locks it; a file that is not locked is that of a service that died.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -18,6 +17,7 @@ from typing import Any
 from lakeward.client.lake import TieringRound
 from lakeward.model.table import TablePath
 from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.process_lock import locked
 from lakeward.storage.atomic_file import replace_file
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class HeldRounds:
         """Rounds of services that died; the files go with the answer."""
         found: list[TieringRound] = []
         for lock_path in sorted(self._directory.glob(f"{self._cluster}-*{_LOCK}")):
-            lock = _locked(lock_path)
+            lock = locked(lock_path)
             if lock is None:
                 continue
             held_path = lock_path.with_name(lock_path.name.removesuffix(_LOCK) + _HELD)
@@ -54,7 +54,7 @@ class HeldRounds:
         """These are held now, and no others."""
         if self._lock is None:
             self._directory.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(self._path(_LOCK))
+            self._lock = locked(self._path(_LOCK))
         text = json.dumps([_to_node(one) for one in rounds])
         replace_file(self._path(_HELD), text.encode(), durable=False)  # a machine that dies takes longer than a minute
 
@@ -69,17 +69,6 @@ class HeldRounds:
 
     def _path(self, suffix: str) -> Path:
         return self._own.with_name(self._own.name + suffix)
-
-
-def _locked(path: Path) -> int | None:
-    """An open, locked file; None while somebody else has it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
 
 
 def _read(path: Path) -> Iterator[TieringRound]:

@@ -6,13 +6,13 @@ The process holds a lock on its directory. A directory of ours that nobody holds
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
+from lakeward.runtime.process_lock import locked
 
 _PREFIX = "lakeward-remote-log-"
 _TRIES = 5
@@ -66,12 +66,6 @@ def _made(parent: Path) -> tuple[Path, int | None]:
 def _locked(path: Path) -> int | None:
     """The lock on a directory, None when another holds it or it is not ours."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        return locked(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
