@@ -113,7 +113,8 @@ def _notes() -> list[str]:
     return [
         f"The log table has ten columns, about 92 bytes a row, 2 buckets; the table by key {len(work.KEYED)} columns.",
         "A union read is planned anew each time, and ends when the answer is there; DuckDB alone is told the files.",
-        "Rates count the rows that each side reads: all of them, or the cold ones.",
+        "Rates count the rows that each side reads: all, or the cold ones. Both use one open DuckDB, set alike.",
+        "The wide table is on a real server; of its files in the lake one is written, the others are copied entries.",
         "Server, client and DuckDB share the same two cores.",
     ]
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -20,6 +19,7 @@ import lakeward
 from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
 from lakeward.client.lake import TieringRound
+from lakeward.query.duck_session import duck_cursor
 from lakeward.query.planner import plan_read
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit
@@ -142,11 +142,11 @@ def union(table: Table, sql: str) -> Callable[[], tuple[Any, ...]]:
 
 
 def cold_files(files: list[str], sql: str) -> Callable[[], tuple[Any, ...]]:
-    """DuckDB over the cold files alone, as it would be told of them."""
+    """DuckDB over the cold files alone, as it would be told of them; open already, and set as it is for union reads."""
     listed = ", ".join(f"'{path}'" for path in files)
 
     def run() -> tuple[Any, ...]:
-        with duckdb.connect() as duck:
+        with duck_cursor() as duck:
             found = duck.execute(sql.format(f"read_parquet([{listed}])")).fetchone()
             assert found is not None
             return tuple(found)
