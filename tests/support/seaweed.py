@@ -98,7 +98,7 @@ class SeaweedFs:
         iam.write_text(json.dumps(_IAM))
         command = [_weed(), "-logdir", str(self._directory), "server", f"-dir={data}"]
         command += ["-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false"]
-        command += [f"-master.port={master}", f"-volume.port={volume}", "-volume.max=0"]
+        command += [f"-master.port={master}", f"-volume.port={volume}", "-volume.max=5000"]  # a bucket takes several
         command += ["-master.volumeSizeLimitMB=256", "-master.volumePreallocate=false"]
         command += ["-filer", f"-filer.port={filer}", f"-filer.localSocket={self._directory}/filer.sock"]
         command += ["-s3", f"-s3.port={self.port}", f"-s3.config={identities}", f"-s3.iam.config={iam}"]

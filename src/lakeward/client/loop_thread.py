@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from lakeward.errors import ErrorCode
 
 T = TypeVar("T")
+#: How long work that was cancelled may take to end.
+_CANCEL_S = 5.0
 
 
 class LoopThread:
@@ -32,11 +34,13 @@ class LoopThread:
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
                 "The connection is closed; open a new one with lakeward.connect()."
             )
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_told(work, ended), self._loop)
         try:
             return future.result()
         except KeyboardInterrupt:
             future.cancel()
+            ended.wait(_CANCEL_S)  # what it used may be closed now
             raise
 
     def close(self) -> None:
@@ -56,6 +60,13 @@ class LoopThread:
         if left:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+
+
+async def _told(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        ended.set()
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

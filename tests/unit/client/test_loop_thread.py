@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import threading
 
@@ -58,3 +59,23 @@ def test_a_closed_loop_says_so() -> None:
     loop.close()
     with pytest.raises(LakewardError, match="closed"):
         loop.run(where())
+
+
+def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
+    """Whoever catches it may close what the work used; a generator, say, must not be running any more."""
+    loop = LoopThread("test-loop-4")
+    ended = threading.Event()
+
+    async def slow_to_end() -> None:
+        _thread.interrupt_main()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(slow_to_end())
+    assert ended.is_set()
+    loop.close()
