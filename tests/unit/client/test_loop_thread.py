@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
 import asyncio
+import os
+import signal
 import threading
 
 import pytest
@@ -67,7 +68,7 @@ def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
     ended = threading.Event()
 
     async def slow_to_end() -> None:
-        _thread.interrupt_main()
+        os.kill(os.getpid(), signal.SIGINT)
         try:
             await asyncio.Event().wait()
         finally:
@@ -75,7 +76,11 @@ def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
                 await asyncio.sleep(0)
             ended.set()
 
-    with pytest.raises(KeyboardInterrupt):
-        loop.run(slow_to_end())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run(slow_to_end())
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert ended.is_set()
     loop.close()
