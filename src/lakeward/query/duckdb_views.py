@@ -7,7 +7,7 @@ changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
+from lakeward.query.duck_session import duck_cursor
 from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan, spread
 from lakeward.query.read import read_splits, read_tails, result_schema
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Files of a bucket whose footers are worth a look, for keys that may be in them.
 _JUDGED_FILES_MAX = 256
+#: Files of a scan whose columns are remembered; more of them would take more memory than time.
+_SEEN_FILES_MAX = 1000
 
 
 class PlanView:
@@ -109,7 +112,7 @@ class PlanView:
 
     def _scan(self, files: Sequence[LakeFile], keys: str | None, deletes: Sequence[str]) -> str:
         source = f"read_parquet({_paths(f.path for f in files)}, union_by_name = true, hive_partitioning = false"
-        there = {row[0] for row in self._duck.execute(f"DESCRIBE SELECT * FROM {source})").fetchall()}
+        there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(f"{source})")
         source += ", filename = true, file_row_number = true)" if deletes else ")"
         if deletes:
             gone = (
@@ -117,7 +120,7 @@ class PlanView:
                 f"FROM read_parquet({_paths(deletes)})"
             )
             source = f"{source} ANTI JOIN ({gone}) USING (filename, file_row_number)"
-        types = self._types(self._schema)
+        types = _types_of(self._schema)
         wanted = ", ".join(
             f"CAST({_quoted(name) if name in there else 'NULL'} AS {types[name]}) AS {_quoted(name)}"
             for name in self._schema.names
@@ -127,10 +130,6 @@ class PlanView:
         names = self._info.schema.primary_key
         same = " AND ".join(f"f.{_quoted(name)} = k.{_quoted(name)}" for name in names)
         return f"(SELECT {wanted} FROM (SELECT * FROM {source}) f ANTI JOIN {keys} k ON {same})"
-
-    def _types(self, schema: pa.Schema) -> dict[str, str]:
-        empty = self._registered(schema.empty_table())
-        return {row[0]: row[1] for row in self._duck.execute(f"DESCRIBE {empty}").fetchall()}
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
@@ -150,6 +149,21 @@ class PlanView:
         name = f"{self._prefix}_{self._made}"
         self._duck.register(name, rows)
         return name
+
+
+@lru_cache(maxsize=32)
+def _columns_of(source: str) -> frozenset[str]:
+    """The columns of files. They are written once, so that what was found of them holds."""
+    with duck_cursor() as duck:
+        return frozenset(row[0] for row in duck.execute(f"DESCRIBE SELECT * FROM {source}").fetchall())
+
+
+@lru_cache(maxsize=256)
+def _types_of(schema: pa.Schema) -> dict[str, str]:
+    """The types of columns, as DuckDB names them."""
+    with duck_cursor() as duck:
+        duck.register("empty", schema.empty_table())
+        return {row[0]: row[1] for row in duck.execute("DESCRIBE empty").fetchall()}
 
 
 def _is_local(file: LakeFile) -> bool:
