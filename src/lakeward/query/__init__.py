@@ -24,6 +24,7 @@ The lake's half
     by_time            a log table as of a time that only the lake's rows remember; pure
     union              which tier each part of a table is read from; pure
     lake_rows, merge   files → rows, with the changelog's tail laid over them
+    key_ranges         whether rows from one key to another can have changed
 
 Without an engine of one's own
     sql, sql_tree      a SELECT over tables, by DuckDB; what it wants of them

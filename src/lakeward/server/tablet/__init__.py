@@ -16,6 +16,7 @@ early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other
 lazy_kv    kv_service, made when a primary key table is first touched; kv_warm_up compiles what it needs
 log_settings  a table's options as its logs take them
+write_stop   reasons why nothing may be written now
 tried_again  chores that fail for one bucket
 service    one handler per API
 """

@@ -5,6 +5,7 @@ table       create, alter, drop, list, describe tables; schemas
 partition   create, drop, list partitions
 metadata    servers, leaders, writer ids, cluster health
 cluster     cluster options, grants, authentication
-snapshot    snapshots, leases, remote log, lake and file system tokens, as far as they exist yet
+snapshot    remote log manifests, file system tokens
+kv_snapshot   snapshots of key/value state, leases on them
 producer    producer offsets
 """
