@@ -11,7 +11,7 @@ from lakeward.server.coordinator.handlers.lake import LakeHandlers
 from lakeward.server.coordinator.handlers.metadata import MetadataHandlers
 from lakeward.server.coordinator.handlers.partition import PartitionHandlers
 from lakeward.server.coordinator.handlers.producer import ProducerHandlers
-from lakeward.server.coordinator.handlers.snapshot import SnapshotHandlers
+from lakeward.server.coordinator.handlers.remote_log import RemoteLogHandlers
 from lakeward.server.coordinator.handlers.table import TableHandlers
 
 _FAMILIES = (
@@ -20,7 +20,7 @@ _FAMILIES = (
     PartitionHandlers,
     MetadataHandlers,
     ClusterHandlers,
-    SnapshotHandlers,
+    RemoteLogHandlers,
     KvSnapshotHandlers,
     LakeHandlers,
     ProducerHandlers,

@@ -5,7 +5,8 @@ table       create, alter, drop, list, describe tables; schemas
 partition   create, drop, list partitions
 metadata    servers, leaders, writer ids, cluster health
 cluster     cluster options, grants, authentication
-snapshot    remote log manifests, file system tokens
+remote_log  manifests of the remote log
+lake        tiering: heartbeats, lake snapshots
 kv_snapshot   snapshots of key/value state, leases on them
 producer    producer offsets
 """

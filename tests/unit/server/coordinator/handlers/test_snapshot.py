@@ -104,9 +104,3 @@ def test_there_is_no_lake_snapshot(keyed: World, name: str, code: int) -> None:
     """53 for a table that was never tiered."""
     request = lake.GetLakeSnapshotRequest(table_path=path(name))
     assert keyed.refusal(Api.GET_LAKE_SNAPSHOT, request).code.value == code
-
-
-def test_local_files_need_no_token(world: World) -> None:
-    """A scanner asks for one at its start and must get an answer."""
-    answer = world.ask(Api.GET_FILESYSTEM_SECURITY_TOKEN, messages.GetFileSystemSecurityTokenRequest())
-    assert (answer.schema, answer.token) == ("file", b"")

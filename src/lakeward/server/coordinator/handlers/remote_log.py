@@ -1,4 +1,4 @@
-"""Handlers for remote log and file system tokens: today there is nothing to be told of."""
+"""Handlers for the remote log: where its manifests are."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handler import Handlers
 
 
-class SnapshotHandlers:
-    """What was copied elsewhere, which is nothing yet."""
+class RemoteLogHandlers:
+    """What was copied elsewhere."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -19,10 +19,7 @@ class SnapshotHandlers:
 
     def handlers(self) -> Handlers:
         """The functions by API."""
-        return {
-            Api.LIST_REMOTE_LOG_MANIFESTS: self.list_remote_log_manifests,
-            Api.GET_FILESYSTEM_SECURITY_TOKEN: self.security_token,
-        }
+        return {Api.LIST_REMOTE_LOG_MANIFESTS: self.list_remote_log_manifests}
 
     def list_remote_log_manifests(
         self, request: messages.ListRemoteLogManifestsRequest, _: Caller
@@ -33,12 +30,6 @@ class SnapshotHandlers:
         return messages.ListRemoteLogManifestsResponse(
             manifests=() if logs is None else tuple(logs.manifests_of(request.table_id, request.partition_id))
         )
-
-    def security_token(
-        self, _: messages.GetFileSystemSecurityTokenRequest, __: Caller
-    ) -> messages.GetFileSystemSecurityTokenResponse:
-        """GET_FILESYSTEM_SECURITY_TOKEN: local files need none."""
-        return messages.GetFileSystemSecurityTokenResponse(schema="file", token=b"")
 
     def _check_by_id(self, table_id: int, partition_id: int | None) -> None:
         if self._catalog.table_by_id(table_id) is None:
