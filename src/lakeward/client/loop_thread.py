@@ -12,6 +12,8 @@ from lakeward.errors import ErrorCode
 T = TypeVar("T")
 #: How long work that was cancelled may take to end.
 _CANCEL_S = 5.0
+#: A signal that comes just before a thread begins to wait does not wake it: it has to look up now and then.
+_LOOK_UP_S = 0.5
 
 
 class LoopThread:
@@ -37,7 +39,12 @@ class LoopThread:
         ended = threading.Event()
         future = asyncio.run_coroutine_threadsafe(_told(work, ended), self._loop)
         try:
-            return future.result()
+            while True:
+                try:
+                    return future.result(_LOOK_UP_S)
+                except TimeoutError:
+                    if future.done():  # it ended just now, or the error is the work's own
+                        return future.result()
         except KeyboardInterrupt:
             future.cancel()
             ended.wait(_CANCEL_S)  # what it used may be closed now
