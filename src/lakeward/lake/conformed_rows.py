@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -10,6 +12,11 @@ from lakeward.errors import ErrorCode
 
 def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The rows in these columns; missing ones are NULL, a value that does not fit is refused with its column."""
+    return matched(rows, schema, _cast)
+
+
+def matched(rows: pa.RecordBatch, schema: pa.Schema, cast: Callable[[pa.Field, pa.Array], pa.Array]) -> pa.RecordBatch:
+    """The rows in these columns; missing ones are NULL, those of another type are cast."""
     arrays = []
     for field in schema:
         place = rows.schema.get_field_index(field.name)
@@ -17,7 +24,7 @@ def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             arrays.append(pa.nulls(rows.num_rows, field.type))
             continue
         column = rows.column(place)
-        arrays.append(column if column.type.equals(field.type) else _cast(field, column))
+        arrays.append(column if column.type.equals(field.type) else cast(field, column))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from lakeward.lake.conformed_rows import matched
 from lakeward.lake.s3_path import LakePath, S3Path
 
 _BATCH_ROWS = 131_072
@@ -47,15 +48,7 @@ def fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The rows in these columns and types; columns that they lack are NULL."""
     if not schema.names:
         return _counted(rows.num_rows)
-    arrays = []
-    for field in schema:
-        place = rows.schema.get_field_index(field.name)
-        if place < 0:
-            arrays.append(pa.nulls(rows.num_rows, field.type))
-            continue
-        column = rows.column(place)
-        arrays.append(column if column.type.equals(field.type) else pc.cast(column, field.type))
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return matched(rows, schema, lambda field, column: pc.cast(column, field.type))
 
 
 def _counted(rows: int) -> pa.RecordBatch:
