@@ -8,4 +8,4 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("lakeward", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lakeward")
 
-pytest_plugins = ["seaweed", "moto_s3", "server_fixtures"]
+pytest_plugins = ["seaweed", "moto_s3", "server_fixtures", "lake_fixtures"]

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
 from lakeward.errors import LakewardError
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse, with a connection that knows it."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    opened.conn.close()
-    opened.conn = lakeward.connect(server.bootstrap, lake={"warehouse": str(opened.directory)})
-    yield opened
-    opened.close()
 
 
 def test_a_connection_counts_what_its_queries_read(lake: Warehouse, database: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +11,10 @@ from cli_process import Cli
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
-import lakeward
 from lakeward.errors import LakewardError
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse, with a connection that knows it."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    opened.conn.close()
-    opened.conn = lakeward.connect(server.bootstrap, lake={"warehouse": str(opened.directory)})
-    yield opened
-    opened.close()
 
 
 def rows(start: int, stop: int, **more: Any) -> list[dict[str, Any]]:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
-from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
 from lakeward.errors import LakewardError
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

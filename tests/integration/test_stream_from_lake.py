@@ -36,12 +36,6 @@ def lake(new_server: Callable[..., ServerProcess], tmp_path: Path) -> Iterator[W
     opened.close()
 
 
-@pytest.fixture(params=["iceberg", "paimon"])
-def tiered(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Properties of a table that goes into a lake of either format."""
-    return {**TIERED, "table.datalake.format": request.param}
-
-
 def rows(start: int, stop: int, **more: Any) -> list[dict[str, Any]]:
     """Some rows."""
     return [{"id": i, "name": f"name {i}", **more} for i in range(start, stop)]

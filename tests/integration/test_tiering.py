@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -34,14 +33,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     with ServerProcess(tmp_path_factory.mktemp("tiering") / "data") as process:
         yield process
         assert "Traceback" not in process.log_text, process.log_text[-8000:]
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -43,12 +43,6 @@ def lake(new_server: Callable[..., ServerProcess], tmp_path: Path) -> Iterator[W
     opened.close()
 
 
-@pytest.fixture(params=["iceberg", "paimon"])
-def tiered(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Properties of a table that goes into a lake of either format."""
-    return {**TIERED, "table.datalake.format": request.param}
-
-
 def made(lake: Warehouse, tiered: dict[str, str], *, keyed: bool, **rest: Any) -> lakeward.Table:
     """A table of one bucket."""
     key = ["id", *rest.get("partition_by", ())] if keyed else []

@@ -40,12 +40,6 @@ def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
     opened.close()
 
 
-@pytest.fixture(params=["iceberg", "paimon"])
-def tiered(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Properties of a table that goes into a lake of either format."""
-    return {**TIERED, "table.datalake.format": request.param}
-
-
 @pytest.fixture
 def log(lake: Warehouse, database: str, tiered: dict[str, str]) -> lakeward.Table:
     """A log table of two buckets."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from eventually import eventually
-from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -21,14 +18,6 @@ from lakeward.tiering.watchers import LogWatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse beside the session's server."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    yield opened
-    opened.close()
 
 
 def test_tables_are_tiered_by_spark(lake: Warehouse, spark: SparkSession) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from plain_source import HAS_STREAMS, NAME, plain_session
-from server_process import ServerProcess
 from test_batch_read import explained
 from test_stream_read import run
 from tiering_runs import TIERED, Warehouse
@@ -17,14 +15,6 @@ import lakeward as lw
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-@pytest.fixture
-def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
-    """A new warehouse beside the session's server."""
-    opened = Warehouse(server.bootstrap, tmp_path / "lake")
-    yield opened
-    opened.close()
 
 
 def made(lake: Warehouse, database: str, *, keyed: bool) -> lw.Table:

@@ -31,10 +31,11 @@ _SYSTEM = ("__bucket", "__offset", "__timestamp")
 class Warehouse:
     """A local warehouse beside a server."""
 
-    def __init__(self, bootstrap: str, directory: Path) -> None:
+    def __init__(self, bootstrap: str, directory: Path, *, is_told: bool = False) -> None:
+        """`is_told` is for queries by the connection: it knows where the lake is."""
         self.bootstrap = bootstrap
         self.directory = directory
-        self.conn = lakeward.connect(bootstrap)
+        self.conn = lakeward.connect(bootstrap, lake={"warehouse": str(directory)} if is_told else None)
 
     def close(self) -> None:
         """Close the connection."""
