@@ -197,3 +197,32 @@ def test_the_command_line_asks_and_plans(lake: Warehouse, database: str, server:
         assert split.keys() == schema["$defs"][split["kind"]]["properties"].keys()
     assert {split["tier"] for split in document["splits"]} == {"LAKE_ONLY", "LOG_ONLY"}
     assert document["filters"] == ["id < 5"]
+
+
+def test_explain_pivot_and_names_in_any_case(lake: Warehouse, database: str) -> None:
+    """What people type into a SQL prompt, beside SELECT."""
+    table = lake.conn.create_table(
+        f"{database}.Sales", "city STRING, year INT, units BIGINT", buckets=1, properties=TIERED
+    )
+    table.append([{"city": c, "year": y, "units": y - 2000 + len(c)} for c in ("Oslo", "Rom") for y in (2001, 2002)])
+    lake.round(table)
+    table.append([{"city": "Bern", "year": 2003, "units": 7}])
+    assert lake.conn.sql(f"SELECT sum(UNITS) AS n FROM {database}.sales").to_pylist() == [{"n": 27}]
+    both = lake.conn.sql(f"SELECT count(*) AS n FROM {database}.SALES a JOIN {database}.sales b USING (City)")
+    assert both.to_pylist() == [{"n": 9}]
+    turned = lake.conn.sql(f"PIVOT {database}.sales ON year USING sum(units) GROUP BY city ORDER BY city").to_pylist()
+    assert turned == [
+        {"city": "Bern", "2001": None, "2002": None, "2003": 7},
+        {"city": "Oslo", "2001": 5, "2002": 6, "2003": None},
+        {"city": "Rom", "2001": 4, "2002": 5, "2003": None},
+    ]
+    for explain in ("EXPLAIN", "explain analyze"):
+        told = lake.conn.sql(f"{explain} SELECT count(*) FROM {database}.sales").to_pylist()
+        assert "PARQUET" in told[0]["explain_value"].upper()
+
+
+def test_a_statement_that_writes_is_refused_by_name(lake: Warehouse, database: str) -> None:
+    """SQL only reads here, and says who writes."""
+    for sql in (f"INSERT INTO {database}.t VALUES (1)", "DROP TABLE x", "COPY t TO '/tmp/x.csv'"):
+        with pytest.raises(LakewardError, match=rf"only reads.*{sql.split()[0]} is no query.*lakeward append"):
+            lake.conn.sql(sql)

@@ -119,14 +119,19 @@ class Admin:
             await self._cluster.ask(Api.ALTER_TABLE, ask)
 
     async def _create_table(
-        self, path: TablePath, schema: Any, primary_key: Sequence[str], exist_ok: bool, rest: Mapping[str, Any]
+        self,
+        path: TablePath,
+        schema: Any,
+        primary_key: Sequence[str] | str | None,
+        exist_ok: bool,
+        rest: Mapping[str, Any],
     ) -> None:
-        from lakeward.client.schema_forms import schema_of
+        from lakeward.client.schema_forms import names_of, schema_of
 
         descriptor = TableDescriptor(
             schema=schema_of(schema, primary_key),
-            partition_keys=tuple(rest["partition_by"]),
-            bucket_keys=tuple(rest["bucket_by"]),
+            partition_keys=names_of(rest["partition_by"]),
+            bucket_keys=names_of(rest["bucket_by"]),
             bucket_count=rest["buckets"],
             properties=_texts(rest["properties"]),
             custom_properties=_texts(rest["custom_properties"]),

@@ -11,14 +11,20 @@ from lakeward.model.schema import Column, Schema
 from lakeward.model.type_text import parse_columns, parse_type
 
 
-def schema_of(given: Any, primary_key: Sequence[str] = ()) -> Schema:
+def schema_of(given: Any, primary_key: Sequence[str] | str | None = ()) -> Schema:
     """The schema that was meant; a primary key given apart wins over one in the text."""
+    primary_key = names_of(primary_key)
     if isinstance(given, Schema):
         return Schema.of(given.columns, primary_key or given.primary_key, given.auto_increment)
     if isinstance(given, str):
         columns, key = parse_columns(given)
         return Schema.of(columns, primary_key or key)
     return Schema.of(columns_of(given), primary_key)
+
+
+def names_of(given: Iterable[str] | str | None) -> tuple[str, ...]:
+    """Columns by name: several, none, or one as it is."""
+    return (given,) if isinstance(given, str) else tuple(given or ())
 
 
 def columns_of(given: Any) -> list[Column]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -57,4 +59,7 @@ def _connected() -> Any:
     made = duckdb.connect()
     for setting in _SETTINGS:
         made.execute(setting)
+    # What memory cannot hold does not go into the directory that the caller happens to stand in.
+    spill = Path(tempfile.gettempdir()) / f"lakeward-duckdb-{os.getpid()}"
+    made.execute(f"SET temp_directory = '{str(spill).replace(chr(39), chr(39) * 2)}'")
     return made

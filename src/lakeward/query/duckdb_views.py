@@ -2,6 +2,10 @@
 
 A bucket of a primary key table that has changed since its snapshot is the scan of its files without the keys that the
 changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
+
+A query that joins gets what is hot as tables of DuckDB: it knows how many rows these have, can read them again, and
+pushes what it learns from one side of a join into the other. Into Arrow it cannot (duckdb-python issue 463), and
+a scan of Arrow counts as one row when it orders joins.
 """
 
 from __future__ import annotations
@@ -45,14 +49,16 @@ class PlanView:
         self._plan = plan
         self._schema = result_schema(info.schema, request)
         self._made = 0
+        self._is_joined = False
         self._prefix = f"_{id(self):x}"
         self._ahead: ReadAhead | None = None
         self.failure: Exception | None = None
         #: What DuckDB reads by itself.
         self.scanned: tuple[LakeSplit, ...] = ()
 
-    def create(self, view: str, *, again: bool) -> None:
-        """Create it; with `again` the query reads it more than once, so that nothing can stream."""
+    def create(self, view: str, *, is_joined: bool) -> None:
+        """Create it; when it `is_joined`, with others or itself, rows are kept in tables instead of streamed."""
+        self._is_joined = is_joined
         lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and self._is_scanned(s)]
         rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and self._is_scanned(s))]
         hybrid = [s for s in lakes if s.log_offsets]
@@ -66,7 +72,7 @@ class PlanView:
         parts = [
             *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
             *self._merged(hybrid, tails),
-            self._stream(self._ahead, is_held=again or not rest),
+            self._registered(self._stream(self._ahead) if rest else self._schema.empty_table()),
         ]
         columns = ", ".join(_quoted(name) for name in self._schema.names)
         self._duck.execute(
@@ -133,9 +139,8 @@ class PlanView:
 
     # -- the log ------------------------------------------------------------------------------------------------------
 
-    def _stream(self, ahead: ReadAhead, *, is_held: bool) -> str:
-        reader = pa.RecordBatchReader.from_batches(self._schema, self._rows(ahead))
-        return self._registered(reader.read_all() if is_held else reader)
+    def _stream(self, ahead: ReadAhead) -> pa.RecordBatchReader:
+        return pa.RecordBatchReader.from_batches(self._schema, self._rows(ahead))
 
     def _rows(self, ahead: ReadAhead) -> Iterator[pa.RecordBatch]:
         try:
@@ -148,7 +153,11 @@ class PlanView:
         self._made += 1
         name = f"{self._prefix}_{self._made}"
         self._duck.register(name, rows)
-        return name
+        if not self._is_joined:
+            return name
+        self._duck.execute(f"CREATE TABLE {name}_rows AS FROM {name}")
+        self._duck.unregister(name)
+        return f"{name}_rows"
 
 
 @lru_cache(maxsize=32)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.table import TablePath
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.cold import LogGoneError
 from lakeward.query.duck_session import duck_session
@@ -59,13 +59,15 @@ def _answer(
     views: list[PlanView] = []
     with duck_session() as duck:
         try:
-            for ref, times in Counter(tree.tables()).items():
+            for ref in {ref.name.lower(): ref for ref in tree.tables()}.values():  # as DuckDB tells names apart
                 name = names.get(ref.name.lower(), ref.name)
-                view = _view(conn, duck, tree, ReadRequest.of_name(name, options=options))
+                view = _view(conn, duck, tree, _as_it_is_spelled(conn, ReadRequest.of_name(name, options=options)))
                 views.append(view)
                 if ref.schema:
                     duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
-                view.create(".".join(_quoted(part) for part in (ref.schema, ref.table) if part), again=times > 1)
+                view.create(
+                    ".".join(_quoted(part) for part in (ref.schema, ref.table) if part), is_joined=not tree.is_plain
+                )
             answer = duck.execute(sql).to_arrow_table()
         except duckdb.Error as wrong:
             raise _told(wrong, views) from wrong
@@ -75,6 +77,22 @@ def _answer(
     for split in (split for view in views for split in view.scanned):
         metrics_of(conn.inner).handed_over(split)
     return answer
+
+
+def _as_it_is_spelled(conn: Connection, asked: ReadRequest) -> ReadRequest:
+    """The request of a table that is named in other case than it has, as people do in SQL."""
+    try:
+        conn.table(str(asked.path))
+    except LakewardError as wrong:
+        if wrong.code not in {ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST}:
+            raise
+        databases = [name for name in conn.databases() if name.lower() == asked.path.database.lower()]
+        paths = [TablePath(name, table) for name in databases for table in conn.tables(name)]
+        found = [path for path in paths if path.table.lower() == asked.path.table.lower()]
+        if len(found) != 1:
+            raise
+        return replace(asked, path=found[0])
+    return asked
 
 
 def _view(conn: Connection, duck: Any, tree: SqlTree, asked: ReadRequest) -> PlanView:

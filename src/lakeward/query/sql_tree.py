@@ -1,4 +1,7 @@
-"""What a SELECT wants of tables: names, columns, filters that make a read smaller. DuckDB parses, we look at its tree.
+"""What a query wants of tables: names, columns, filters that make a read smaller. DuckDB parses, we look at its tree.
+
+DuckDB shows the tree of a SELECT only. Of EXPLAIN the SELECT behind it is looked at; of a PIVOT that finds its columns
+by itself (two statements to DuckDB) the rows that it turns.
 
 Everything here is one-sided: what is not understood asks for all columns, and filters nothing.
 """
@@ -7,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,20 +49,38 @@ class TableRef:
 
 
 _ZONED = "TIMESTAMP WITH TIME ZONE"
+_EXPLAIN = re.compile(r"\s*EXPLAIN\b\s*(ANALYZE\b)?\s*(\([^)]*\))?", re.IGNORECASE)
+_PIVOT = re.compile(r"\bPIVOT(?:_WIDER)?\b", re.IGNORECASE)
+_ON = re.compile(r"\bON\b", re.IGNORECASE)
+#: What is read beside a table, or instead of one.
+_OTHER_ROWS = {"SUBQUERY", "JOIN", "TABLE_FUNCTION", "EXPRESSION_LIST", "PIVOT", "SHOW_REF"}
 
 
 class SqlTree:
     """A SELECT statement."""
 
     def __init__(self, sql: str) -> None:
-        with duck_cursor() as duck:
-            tree = json.loads(duck.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
+        explained = _EXPLAIN.match(sql)
+        if explained is not None:
+            sql = sql[explained.end() :]
+        tree = _serialized(sql)
+        self._is_turned = bool(tree["error"]) and (turned := _turned_rows(sql)) is not None
+        if self._is_turned:
+            tree = turned
         if tree["error"]:
-            raise ErrorCode.INVALID_SCAN_REQUEST.error(f"This is no query: {tree['error_message']}.")
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(_no_query(sql, tree["error_message"]))
         if len(tree["statements"]) != 1:
             raise ErrorCode.INVALID_SCAN_REQUEST.error("One query at a time: there are several statements here.")
         self._root = tree["statements"][0]["node"]
         self.nodes = list(_walk(self._root))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether one table is all it reads, and once: then rows can stream through it."""
+        if self._is_turned or (self._root.get("from_table") or {}).get("type") != "BASE_TABLE":
+            return False
+        others = (n for n in self.nodes if str(n.get("type")) in _OTHER_ROWS or n.get("class") == "SUBQUERY")
+        return len(list(self._bases())) == 1 and next(others, None) is None
 
     def tables(self) -> list[TableRef]:
         """The tables it names, each as often as it does; names of its own WITH are none."""
@@ -86,8 +108,7 @@ class SqlTree:
     def filters(self, schema: Schema) -> tuple[Filter, ...]:
         """What its WHERE says of the one table that it reads."""
         where = self._root.get("where_clause")
-        is_plain = (self._root.get("from_table") or {}).get("type") == "BASE_TABLE" and len(list(self._bases())) == 1
-        if where is None or not is_plain:
+        if where is None or not self.is_plain:
             return ()
         found = _filter(where, schema)
         if isinstance(found, And):
@@ -106,6 +127,33 @@ def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
                 f"There is no column '{unknown[0]}'; there are {', '.join(schema.names)}."
             )
     return tree.filters(schema)
+
+
+def _serialized(sql: str) -> dict[str, Any]:
+    with duck_cursor() as duck:
+        tree: dict[str, Any] = json.loads(duck.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
+        return tree
+
+
+def _turned_rows(sql: str) -> dict[str, Any] | None:
+    """The tree of the rows that a PIVOT turns: what stands between it and the ON that belongs to it."""
+    pivot = _PIVOT.search(sql)
+    if pivot is None:
+        return None
+    for on in _ON.finditer(sql, pivot.end()):
+        tree = _serialized(f"{sql[: pivot.start()]} FROM {sql[pivot.end() : on.start()]}")
+        if not tree["error"]:
+            return tree
+    return None
+
+
+def _no_query(sql: str, reason: str) -> str:
+    if reason.startswith("Only SELECT"):
+        return (
+            f"SQL only reads here, and {sql.split(None, 1)[0].upper()} is no query. Rows are written by `lakeward "
+            "append` and `lakeward upsert`, the Python API or Spark."
+        )
+    return f"This is no query: {reason}."
 
 
 def _walk(node: Any) -> Iterator[dict[str, Any]]:

@@ -47,3 +47,9 @@ def test_anything_else_is_refused_with_examples(given: Any) -> None:
     """The message shows what a schema looks like."""
     with pytest.raises(LakewardError, match="id INT, name STRING"):
         schema_of(given)
+
+
+def test_one_column_of_a_key_needs_no_list_and_none_is_no_key() -> None:
+    """`primary_key="id"` is not the columns i and d."""
+    assert schema_of("id INT, name STRING", "id").primary_key == ("id",)
+    assert schema_of({"id": "INT"}, None).primary_key == ()
