@@ -163,8 +163,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._in_turn = False
         if self._closing:
             self.close()
-        else:
-            self._flush()
+        elif not self._flush() and not self._frame_end:
+            self._quick_ack()  # a request waits here; nothing goes out that would acknowledge it by the way
 
     def _take_frame(self) -> bool:
         """Handle the next frame if it is whole; otherwise make room for the rest of it."""
@@ -227,8 +227,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._start = self._end = 0
 
     def _quick_ack(self) -> None:
-        # Clients write the length and the body apart, with Nagle on: without an immediate acknowledgement of the
-        # first piece they wait 40 ms before they send the second.
+        # Clients have Nagle on: what they sent must be acknowledged before they send a small piece more. Without
+        # this they wait 40 ms, between a frame's length and its body, or behind a fetch that waits for rows.
         if _QUICKACK is not None and self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
 
@@ -253,10 +253,13 @@ class ServerConnection(asyncio.BufferedProtocol):
         if not self._in_turn or self._out_bytes > _FLUSH_BYTES:
             self._flush()
 
-    def _flush(self) -> None:
-        if self._out and self._transport is not None:
-            out, self._out, self._out_bytes = self._out, [], 0
-            self._transport.writelines(out)
+    def _flush(self) -> bool:
+        """Write what has been answered; whether there was anything."""
+        if not self._out or self._transport is None:
+            return False
+        out, self._out, self._out_bytes = self._out, [], 0
+        self._transport.writelines(out)
+        return True
 
     def pause_writing(self) -> None:
         """The client does not take its answers: take no more of its requests."""

@@ -6,13 +6,14 @@ import mmap
 import struct
 
 import pytest
-from server_connections import Wire
+from server_connections import Recorder, Wire
 
 from lakeward.errors import ErrorCode
 from lakeward.protocol.codec import decode
 from lakeward.protocol.frames import FAILURE, RequestHeader
 from lakeward.protocol.messages.shared import ErrorResponse
 from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.server_connection import ServerConnection
 
 
 def frame(body: bytes = b"", request_id: int = 1, api_key: int = 1000, version: int = 0) -> bytes:
@@ -187,3 +188,23 @@ def test_http_is_only_looked_for_at_the_beginning() -> None:
     wire.feed(frame() + b"GET / HTTP/1.1\r\n\r\n")
     assert wire.receiver.http_requests == []
     assert wire.transport.is_closed
+
+
+class Kept(Recorder):
+    """Answers nothing: every request waits."""
+
+    def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
+        """Only keep."""
+        self.requests.append((header, bytes(body)))
+
+
+def test_a_request_that_waits_is_acknowledged_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the client's Nagle holds its next request back: 40 ms for a writer beside a reader on one connection."""
+    acknowledged: list[int] = []
+    monkeypatch.setattr(ServerConnection, "_quick_ack", lambda self: acknowledged.append(len(acknowledged)))
+    waiting = Wire(Kept())
+    waiting.feed(frame(b"fetch", 1))
+    assert len(acknowledged) == 1
+    answered = Wire()
+    answered.feed(frame(b"produce", 2))
+    assert len(acknowledged) == 1, "the answer acknowledges by the way"
