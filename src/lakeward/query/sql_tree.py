@@ -64,9 +64,9 @@ class SqlTree:
         if explained is not None:
             sql = sql[explained.end() :]
         tree = _serialized(sql)
-        self._is_turned = bool(tree["error"]) and (turned := _turned_rows(sql)) is not None
-        if self._is_turned:
-            tree = turned
+        turned = _turned_rows(sql) if tree["error"] else None
+        self._is_turned = turned is not None
+        tree = turned or tree
         if tree["error"]:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(_no_query(sql, tree["error_message"]))
         if len(tree["statements"]) != 1:

@@ -17,6 +17,8 @@ from lakeward.server.coordinator.lake.settings import check_lake_settings
 from lakeward.server.metadata_store.port import MetadataStore
 
 _HIDDEN = "******"
+#: An option that was set to nothing: as if the server had been started without it, which DELETE would not undo.
+_NOTHING = ""
 _SECRET_WORDS = ("password", "secret", "token", "jaas", "credential", "access-key", "access.key", "accesskey")
 
 
@@ -25,7 +27,7 @@ class DescribedConfig:
     """A setting for people: secrets are hidden."""
 
     key: str
-    value: str
+    value: str | None
     source: str
 
 
@@ -82,7 +84,10 @@ class ClusterConfig:
             wanted.pop(key, None)
             return
         if alteration.value is None:
-            raise ErrorCode.CONFIG.error(f"The option '{key}' is given no value.")
+            if alteration.op != AlterOp.SET:
+                raise ErrorCode.CONFIG.error(f"The option '{key}' is given no value.")
+            wanted[key] = _NOTHING
+            return
         value = SERVER_OPTIONS.canonical(alteration.key, alteration.value)[1]
         if alteration.op in {AlterOp.APPEND, AlterOp.SUBTRACT}:
             value = _combined(key, wanted.get(key, self._static.texts.get(key, "")), value, AlterOp(alteration.op))
@@ -92,7 +97,8 @@ class ClusterConfig:
         wanted[key] = value
 
     def _merged(self, dynamic: Mapping[str, str]) -> ServerOptions:
-        return ServerOptions(MappingProxyType({**self._static.texts, **dynamic}), self._static.sources)
+        texts = {key: text for key, text in {**self._static.texts, **dynamic}.items() if dynamic.get(key) != _NOTHING}
+        return ServerOptions(MappingProxyType(texts), self._static.sources)
 
 
 def _check_value(key: str, value: str) -> None:
@@ -125,7 +131,9 @@ def _keys_of(value: str) -> set[str]:
     return {pair.partition(":")[0].strip() for pair in value.split(",")}
 
 
-def _masked(key: str, text: str) -> str:
+def _masked(key: str, text: str) -> str | None:
+    if text == _NOTHING:
+        return None
     option = SERVER_OPTIONS.rows.get(key)
     if option is not None and option.secret and option.kind is MAP:
         return MAP.show(dict.fromkeys(_keys_of(text), _HIDDEN))

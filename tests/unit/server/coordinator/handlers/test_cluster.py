@@ -49,6 +49,18 @@ def test_changes_outlive_the_server(world: World) -> None:
     assert again.create().descriptor.properties["table.datalake.format"] == "iceberg"
 
 
+def test_an_option_can_be_set_to_nothing() -> None:
+    """It is as if the server had been started without it; deleting the change brings the start's value back."""
+    world = World(datalake_format="iceberg")
+    world.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("datalake.format", None, SET)))
+    assert described(world) == {"datalake.format": (None, "DYNAMIC_SERVER_CONFIG")}
+    assert "table.datalake.format" not in world.create().descriptor.properties
+    again = World(store=world.store, datalake_format="iceberg")
+    assert described(again) == {"datalake.format": (None, "DYNAMIC_SERVER_CONFIG")}
+    again.ask(Api.ALTER_CLUSTER_CONFIGS, alter(("datalake.format", None, DELETE)))
+    assert described(again) == {"datalake.format": ("iceberg", "INITIAL_SERVER_CONFIG")}
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -56,7 +68,6 @@ def test_changes_outlive_the_server(world: World) -> None:
         ("data.dir", None, DELETE),
         ("no.such.option", "1", SET),
         ("kv.snapshot.interval", "soon", SET),
-        ("kv.snapshot.interval", None, SET),
         ("kv.snapshot.interval", "1 min", APPEND),
         ("kv.snapshot.interval", "1 min", 9),
         ("datalake.format", "delta", SET),
