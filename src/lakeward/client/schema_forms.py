@@ -16,10 +16,14 @@ def schema_of(given: Any, primary_key: Sequence[str] | str | None = ()) -> Schem
     primary_key = names_of(primary_key)
     if isinstance(given, Schema):
         return Schema.of(given.columns, primary_key or given.primary_key, given.auto_increment)
+    key: Sequence[str] = ()
     if isinstance(given, str):
         columns, key = parse_columns(given)
-        return Schema.of(columns, primary_key or key)
-    return Schema.of(columns_of(given), primary_key)
+    else:
+        columns = columns_of(given)
+    if not columns:
+        raise ErrorCode.INVALID_TABLE.error("A table needs at least one column.")
+    return Schema.of(columns, primary_key or key)
 
 
 def names_of(given: Iterable[str] | str | None) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class Schema:
             ids_used = [i for c in built for i in _ids_of(c) if i >= 0]
             if len(set(ids_used)) != len(ids_used):
                 raise ErrorCode.INVALID_TABLE.error("Two columns or nested fields carry the same id.")
-            highest = max(ids_used)
+            highest = max(ids_used, default=-1)
             return cls(tuple(built), tuple(primary_key), tuple(auto_increment), highest)
         ids = _Ids(0)
         numbered = tuple(_number_column(c, ids) for c in built)
@@ -146,8 +146,6 @@ def _nested_ids(type_: DataType) -> Iterable[int]:
 
 
 def _check_columns(names: Sequence[str], primary_key: Sequence[str]) -> None:
-    if not names:
-        raise ErrorCode.INVALID_TABLE.error("A table needs at least one column.")
     doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
         raise ErrorCode.INVALID_TABLE.error(f"Column names must be unique; doubled: {', '.join(sorted(doubled))}.")

@@ -53,3 +53,9 @@ def test_one_column_of_a_key_needs_no_list_and_none_is_no_key() -> None:
     """`primary_key="id"` is not the columns i and d."""
     assert schema_of("id INT, name STRING", "id").primary_key == ("id",)
     assert schema_of({"id": "INT"}, None).primary_key == ()
+
+
+def test_a_person_who_gives_no_columns_forgot_them() -> None:
+    """The server would take it."""
+    with pytest.raises(LakewardError, match="at least one column"):
+        schema_of([])

@@ -84,7 +84,7 @@ class KvScanners:
         kv = self._tablets.kv(bucket)
         offset, row_count = kv.log.end_offset, kv.row_count
         if not row_count:
-            return ScanKvResponse(has_more_results=False, log_offset=offset, records=b"")
+            return ScanKvResponse(has_more_results=False, log_offset=offset)  # Java cannot read no bytes
         beside = sum(1 for s in self._open.values() if s.bucket == bucket)
         if beside >= _PER_BUCKET_MAX or len(self._open) >= _PER_SERVER_MAX:
             raise ErrorCode.TOO_MANY_SCANNERS.error(

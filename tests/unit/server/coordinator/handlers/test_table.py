@@ -290,3 +290,10 @@ def test_altering_a_table_that_is_not_there(world: World) -> None:
     assert alter_code(world, alter_request("nope", mine="x")) == NO_TABLE
     ignored = messages.AlterTableRequest(table_path=path("nope"), ignore_if_not_exists=True)
     world.ask(Api.ALTER_TABLE, ignored)
+
+
+def test_a_table_may_have_no_columns_yet(world: World) -> None:
+    """As at Apache Fluss, whose clients make such tables; columns are added later."""
+    assert world.create(columns=[]).schema.names == ()
+    world.ask(Api.ALTER_TABLE, add("first"))
+    assert world.table().schema.names == ("first",)

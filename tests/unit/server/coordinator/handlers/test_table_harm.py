@@ -40,7 +40,6 @@ BAD_JSON = {
     "half a surrogate": table_json(comment="x").replace(b'"x"', b'"\\ud800"'),
     "half a surrogate in a column": table_json(columns=["x INTEGER"]).replace(b'"x"', b'"\\udfff"'),
     "no schema": b'{"partition_key":[],"properties":{},"custom_properties":{}}',
-    "no columns": table_json(columns=[]),
     "doubled columns": table_json(columns=["a INTEGER", "a INTEGER"]),
     "doubled ids": table_json(columns=["a INTEGER", "b INTEGER"]).replace(b'"id": 1', b'"id": 0'),
     "ids on some": table_json(columns=["a INTEGER", "b INTEGER"]).replace(b', "id": 1', b""),
