@@ -57,7 +57,7 @@ def _only_nulls(known: Bounds) -> bool:
 
 
 def _may_compare(op: str, known: Bounds, value: Any) -> bool:
-    low, high = (b if type(b) is type(value) else None for b in (known.low, known.high))
+    low, high = (b if _is_comparable(b, value) else None for b in (known.low, known.high))
     if isinstance(value, float) and (value != value or op in _BLIND_TO_NAN):
         return True
     match op:
@@ -73,6 +73,11 @@ def _may_compare(op: str, known: Bounds, value: Any) -> bool:
             return high is None or bool(high >= value)
         case _:  # <>: bounds may be wider than the values, so they prove nothing
             return True
+
+
+def _is_comparable(bound: Any, value: Any) -> bool:
+    zones = (getattr(one, "tzinfo", None) is None for one in (bound, value))
+    return type(bound) is type(value) and next(zones) is next(zones)
 
 
 def _may_start(known: Bounds, prefix: str) -> bool:

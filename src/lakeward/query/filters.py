@@ -11,13 +11,15 @@ A value is a JSON text, number, boolean or null, or says its type:
     {"type": "timestamp_ntz", "value": the same}                            without a zone
     {"type": "time", "value": "12:34:56"}   {"type": "binary", "value": base64}   {"type": "double", "value": "NaN"}
 
-Filters only make a read smaller: the engine evaluates them again on the rows.
+Filters only make a read smaller: the engine evaluates them again on the rows. So a moment that Python cannot name (the
+year 10000) is kept as it was written, and nothing is judged by it.
 """
 
 from __future__ import annotations
 
 import base64
 import datetime as dt
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +29,17 @@ from lakeward.errors import ErrorCode
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 COMPARISONS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """A day or a moment that Python has no value for, as its JSON."""
+
+    type: str
+    value: str | int
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +224,8 @@ def _value_json(value: Any) -> Any:
             return {"type": "date", "value": value.isoformat()}
         case dt.time():
             return {"type": "time", "value": value.isoformat()}
+        case Unnamed(type_, told):
+            return {"type": type_, "value": told}
         case bytes():
             return {"type": "binary", "value": base64.b64encode(value).decode()}
         case float() if value - value != 0:
@@ -220,7 +235,15 @@ def _value_json(value: Any) -> Any:
 
 
 def _value(json: Any) -> Any:
-    return _TYPED[json["type"]](json["value"]) if isinstance(json, Mapping) else json
+    if not isinstance(json, Mapping):
+        return json
+    type_, value = json["type"], json["value"]
+    if type_ in _MOMENTS and isinstance(value, str) and _FAR.match(value):
+        return Unnamed(type_, value)
+    try:
+        return _TYPED[type_](value)
+    except OverflowError:
+        return Unnamed(type_, value)
 
 
 def _instant(value: str | int) -> dt.datetime:
@@ -249,6 +272,11 @@ _TYPED: dict[str, Callable[[Any], Any]] = {
     "timestamp_ntz": _plain_time,
     "binary": base64.b64decode,
 }
+
+
+_MOMENTS = {"date", "timestamp", "timestamp_ntz"}
+#: A year that Python does not have, as Java writes it: with a sign, or 0000.
+_FAR = re.compile(r"[+-]\d|0000-")
 
 
 def _shown(value: Any) -> str:

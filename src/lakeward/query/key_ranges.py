@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,15 @@ class KeyRanges:
 
     @cached_property
     def _sorted(self) -> dict[str, list[Any]]:
-        return {name: sorted(self._keys[name].unique().to_pylist()) for name in self._keys.column_names}
+        found = {}
+        for name in self._keys.column_names:
+            with suppress(OverflowError, ValueError):  # a moment that Python cannot name
+                found[name] = sorted(self._keys[name].unique().to_pylist())
+        return found
 
     def may_meet(self, ranges: Mapping[str, tuple[Any, Any]]) -> bool:
         """Whether some key can lie in all of these ranges, from the smallest to the largest value of a column."""
-        return all(_meets(self._sorted[name], *ranges[name]) for name in self._keys.column_names if name in ranges)
+        return all(_meets(values, *ranges[name]) for name, values in self._sorted.items() if name in ranges)
 
     def may_be_in(self, file: Path) -> bool:
         """Whether a Parquet file can hold one of the keys, by the statistics of its row groups."""
@@ -39,10 +44,17 @@ class KeyRanges:
         wanted = {name: places[name] for name in self._keys.column_names if name in places}
         for number in range(footer.num_row_groups):
             group = footer.row_group(number)
-            told = {name: group.column(place).statistics for name, place in wanted.items()}
-            if self.may_meet({n: (s.min, s.max) for n, s in told.items() if s is not None and s.has_min_max}):
+            told = {name: _range(group.column(place).statistics) for name, place in wanted.items()}
+            if self.may_meet({name: range_ for name, range_ in told.items() if range_ is not None}):
                 return True
         return False
+
+
+def _range(statistics: Any) -> tuple[Any, Any] | None:
+    try:
+        return (statistics.min, statistics.max) if statistics is not None and statistics.has_min_max else None
+    except (OverflowError, ValueError):  # a moment beyond Python's, a text cut amid a letter
+        return None
 
 
 def _meets(values: list[Any], low: Any, high: Any) -> bool:

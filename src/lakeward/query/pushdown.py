@@ -6,7 +6,9 @@ Everything here is one-sided. A filter that cannot be translated exactly, or at 
 from __future__ import annotations
 
 import datetime as dt
+import struct
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from lakeward.errors import LakewardError
@@ -136,8 +138,7 @@ def _literal(column: Column, value: Any) -> Any:
         limit = 1 << (_INTEGER_BITS[root] - 1)
         return value if isinstance(value, int) and -limit <= value < limit else None
     if root in _FLOATS:
-        # NaN has no order; -0.0 is below 0.0 for Java, equal to it for engines.
-        return float(value) if isinstance(value, int | float) and value and value == value else None
+        return _fraction(root, value)
     if not isinstance(value, _PYTHON.get(root, object)) or (root is TypeRoot.DATE and isinstance(value, dt.datetime)):
         return None
     if root in _WITH_ZONE and (value.tzinfo is not None) is not _WITH_ZONE[root]:
@@ -148,7 +149,21 @@ def _literal(column: Column, value: Any) -> Any:
         return None
 
 
+def _fraction(root: TypeRoot, value: Any) -> float | None:
+    """NaN has no order; -0.0 is below 0.0 for Java, equal to it for engines. A number between two is no literal."""
+    if not isinstance(value, int | float) or not value or value != value:
+        return None
+    try:
+        found = float(value)
+        found = _FLOAT.unpack(_FLOAT.pack(found))[0] if root is TypeRoot.FLOAT else found
+    except OverflowError:
+        return None
+    return found if found == value else None
+
+
+_FLOAT = struct.Struct("<f")
 _PYTHON: dict[TypeRoot, Any] = {
+    TypeRoot.DECIMAL: (Decimal, int),  # a float is compared as one, and several decimals are the same float
     TypeRoot.STRING: str,
     TypeRoot.DATE: dt.date,
     TypeRoot.TIME: dt.time,

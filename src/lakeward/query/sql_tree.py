@@ -32,6 +32,15 @@ _OPS = {
 }
 _TURNED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INTEGERS = {TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.BIGINT}
+#: How a literal may be written without being compared in another type than the column's.
+_CASTS = {
+    TypeRoot.STRING: {"VARCHAR"},
+    TypeRoot.CHAR: {"VARCHAR"},
+    TypeRoot.DATE: {"DATE"},
+    TypeRoot.TIMESTAMP: {"TIMESTAMP", "DATE"},
+    TypeRoot.TIMESTAMP_LTZ: {"TIMESTAMP WITH TIME ZONE"},
+}
+_FINE = re.compile(r"[.,]\d{7}")
 _PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "BOOLEAN"}
 
 
@@ -48,7 +57,6 @@ class TableRef:
         return f"{self.schema}.{self.table}" if self.schema else self.table
 
 
-_ZONED = "TIMESTAMP WITH TIME ZONE"
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b\s*(ANALYZE\b)?\s*(\([^)]*\))?", re.IGNORECASE)
 _PIVOT = re.compile(r"\bPIVOT(?:_WIDER)?\b", re.IGNORECASE)
 _ON = re.compile(r"\bON\b", re.IGNORECASE)
@@ -211,15 +219,18 @@ def _compare(op: str, left: dict[str, Any], right: dict[str, Any], schema: Schem
 def _column(node: dict[str, Any], schema: Schema) -> str | None:
     if node["type"] != "COLUMN_REF" or len(node["column_names"]) > 2:
         return None
-    lower = node["column_names"][-1].lower()
-    return next((name for name in schema.names if name.lower() == lower), None)
+    *table, lower = (name.lower() for name in node["column_names"])
+    names = {name.lower(): name for name in schema.names}
+    if any(name in names for name in table):  # a field of a ROW, whatever else has the field's name
+        return None
+    return names.get(lower)
 
 
 def _value(node: dict[str, Any], schema: Schema, column: str) -> Any:
     """A literal as a value of the column's type; None when it is no plain literal, or is compared in another type."""
     root = schema.column(column).type.root
-    casts = {"VARCHAR", _ZONED} if root is TypeRoot.TIMESTAMP_LTZ else {"DATE", "TIMESTAMP", "VARCHAR"}
-    if node["type"] == "OPERATOR_CAST" and node["cast_type"]["id"] in casts:
+    cast = node["cast_type"]["id"] if node["type"] == "OPERATOR_CAST" else None
+    if cast is not None and cast in _CASTS.get(root, ()):
         node = node["child"]
     told: Any = node.get("value")
     if node["type"] != "VALUE_CONSTANT" or told["is_null"] or told["type"]["id"] not in _PLAIN:
@@ -237,6 +248,10 @@ def _value(node: dict[str, Any], schema: Schema, column: str) -> Any:
                 return value
             case str() if root is TypeRoot.DATE:
                 return dt.date.fromisoformat(value)
+            case str() if cast == "DATE" and root is not TypeRoot.DATE:
+                return dt.datetime.combine(dt.date.fromisoformat(value), dt.time())
+            case str() if _FINE.search(value):
+                return None  # Python would cut it off
             case str() if root is TypeRoot.TIMESTAMP:
                 moment = dt.datetime.fromisoformat(value)
                 return moment if moment.tzinfo is None else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakeward.lake.iceberg.column_bounds import ColumnBounds
 from lakeward.lake.port import Bounds
 from lakeward.query.file_pruning import judges, may_match
 from lakeward.query.filters import And, Compare, Contains, Filter, In, IsNull, Not, NotNull, Or, StartsWith
@@ -82,3 +85,26 @@ def test_filters_that_may_leave_out_files_are_told_from_those_that_cannot() -> N
     assert judges(And((can, cannot)))
     assert not judges(Or((can, cannot)))
     assert not any(judges(f) for f in (cannot, Not(can), Compare("<>", "c", 5), Compare("=", "c", None)))
+
+
+def test_bounds_of_long_decimals_are_exact() -> None:
+    """38 digits are more than Python's decimals have by themselves; a rounded bound would hide rows."""
+    value = 12345678901234567890123456789012345678
+    data = value.to_bytes(16, "big", signed=True)
+    told = {"lower_bounds": {1: data}, "upper_bounds": {1: data}}
+    bounds = ColumnBounds({"v": (1, "decimal(38, 18)")}, ["v"]).of(told)
+    exact = Decimal("12345678901234567890.123456789012345678")
+    assert all(may_match([Compare(op, "v", exact)], bounds) for op in ("=", "<=", ">="))
+    assert not may_match([Compare("<", "v", exact)], bounds)
+
+
+def test_a_text_bound_that_is_cut_amid_a_letter_says_nothing() -> None:
+    """Another writer may cut after 16 bytes; half a letter has no place in an order of letters."""
+    told = {"lower_bounds": {1: "é".encode()[:1]}, "upper_bounds": {}}
+    assert may_match([Compare("<", "v", "z")], ColumnBounds({"v": (1, "string")}, ["v"]).of(told))
+
+
+def test_a_moment_with_a_zone_and_one_without_are_not_compared() -> None:
+    """Whoever asks so gets all files, not an error."""
+    bounds = {"v": Bounds(dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 2), 0, 1)}
+    assert may_match([Compare("=", "v", dt.datetime(1999, 1, 1, tzinfo=dt.UTC))], bounds)

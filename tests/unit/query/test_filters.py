@@ -10,6 +10,10 @@ from decimal import Decimal
 import pytest
 
 from lakeward.errors import LakewardError
+from lakeward.lake.port import Bounds
+from lakeward.model.data_types import DATE
+from lakeward.model.schema import Column, Schema
+from lakeward.query.file_pruning import may_match
 from lakeward.query.filters import (
     COMPARISONS,
     And,
@@ -27,6 +31,7 @@ from lakeward.query.filters import (
     of_json,
     to_json,
 )
+from lakeward.query.pushdown import keeps_partition, to_predicate
 
 NOON = dt.datetime(2026, 11, 1, 12, 30, 15, 250_000, tzinfo=dt.UTC)
 VALUES = [
@@ -112,3 +117,22 @@ def test_filters_read_like_sql() -> None:
 def test_columns_of_a_filter() -> None:
     """All of them, however deep."""
     assert columns_of(And((IsNull("a"), Or((NotNull("b"), Not(Contains("c", "x"))))))) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        {"type": "date", "value": "+10000-01-01"},
+        {"type": "date", "value": "-0044-03-15"},
+        {"type": "timestamp", "value": 253_402_300_800_000_000},
+        {"type": "timestamp_ntz", "value": 253_402_300_800_000_000},
+    ],
+)
+def test_a_moment_that_python_cannot_name_travels_as_it_is(literal: dict[str, object]) -> None:
+    """A query for the year 10000 is no error, and leaves nothing out."""
+    form = {"op": "<", "column": "d", "value": literal}
+    made = of_json(form)
+    assert to_json(made) == form
+    assert may_match([made], {"d": Bounds(dt.date(2026, 1, 1), dt.date(2026, 1, 1), 0, 1)})
+    assert to_predicate([made], Schema.of([Column("d", DATE())])) is None
+    assert keeps_partition([made], {"d": dt.date(2026, 1, 1)})

@@ -85,3 +85,20 @@ def test_a_condition_on_a_column_that_is_not_there() -> None:
     """It is named, with those that are."""
     with pytest.raises(LakewardError, match="no column 'nope'; there are id, Name"):
         where_filters("nope = 1", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "r.a = 5",
+        "s < DATE '2026-01-01'",
+        "ts < '2026-01-01 00:00:00.123456789'",
+        "ts < TIMESTAMP '2026-01-01 00:00:00.123456789'",
+        "ts = DATE '2026-01-01 12:00:00'",
+        "d < TIMESTAMP '2026-01-01 12:00:00'",
+    ],
+)
+def test_conditions_that_duckdb_compares_in_another_way(where: str) -> None:
+    """A field of a ROW with a column's name, a text compared as a day, digits that Python would cut off."""
+    columns = parse_columns("a INT, r ROW<a INT>, s STRING, ts TIMESTAMP(9), d DATE")[0]
+    assert where_filters(where, Schema.of(columns)) == ()

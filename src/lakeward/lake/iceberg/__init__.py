@@ -6,7 +6,7 @@ bucket_catalog     the catalog of a warehouse in S3: versions that only one writ
 types              column types → Iceberg types, Arrow rows → the rows of a data file
 layout             how a table is partitioned, and the partition of a place
 places             … and the other way round: the place that a partition stands for
-data_writer        rows → Parquet files, rolled by size
+data_writer        rows → Parquet files, rolled by size (unnamed_bounds: columns of which a manifest tells no bounds)
 merge_writer       changes by key → data files and position deletes (row_positions finds the old rows)
 table              IcebergTable: snapshots read, rounds committed
 reader             IcebergReader: the files of a snapshot, the rows of a file (column_bounds: what their columns hold).

@@ -6,13 +6,14 @@ import datetime as dt
 import re
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from lakeward.lake.port import Bounds
+from lakeward.model.values import decimal_of
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
+_DIGITS_MAX = 38
 
 
 class ColumnBounds:
@@ -40,12 +41,12 @@ def _value(type_: str, data: bytes | None) -> Any:
     if data is None:
         return None
     decimal = _DECIMAL.fullmatch(type_)
-    if decimal is not None:
-        return Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-int(decimal[1]))
     make = _MADE.get(type_)
     try:
+        if decimal is not None:
+            return decimal_of(int.from_bytes(data, "big", signed=True), _DIGITS_MAX, int(decimal[1]))
         return None if make is None else make(data)
-    except OverflowError:  # a moment beyond Python's: nothing is known
+    except (OverflowError, ValueError, struct.error):  # a moment beyond Python's, a text cut amid a letter: not known
         return None
 
 
@@ -54,9 +55,9 @@ def _number(data: bytes) -> int:
     return int.from_bytes(data, "little", signed=True)
 
 
-def _fraction(data: bytes) -> float:
+def _fraction(data: bytes) -> float | None:
     found: float = struct.unpack("<f" if len(data) == 4 else "<d", data)[0]
-    return found
+    return found if found == found else None  # NaN, of an old writer
 
 
 def _moment(data: bytes) -> dt.datetime:
@@ -69,7 +70,7 @@ _MADE: dict[str, Callable[[bytes], Any]] = {
     "long": _number,
     "float": _fraction,
     "double": _fraction,
-    "string": lambda data: data.decode(errors="replace"),
+    "string": bytes.decode,
     "binary": bytes,
     "date": lambda data: _EPOCH.date() + dt.timedelta(days=_number(data)),
     "timestamp": lambda data: _moment(data).replace(tzinfo=None),

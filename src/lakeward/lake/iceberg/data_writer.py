@@ -5,13 +5,15 @@ from __future__ import annotations
 import pickle
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.io.pyarrow import (
+    MetricModeTypes,
+    MetricsMode,
     compute_statistics_plan,
     data_file_statistics_from_parquet_metadata,
     parquet_path_to_id_mapping,
@@ -23,6 +25,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from lakeward.lake.iceberg.layout import partition_of
 from lakeward.lake.iceberg.types import FileRows
+from lakeward.lake.iceberg.unnamed_bounds import unnamed_bounds
 from lakeward.lake.parquet_dictionaries import dictionary_columns
 from lakeward.lake.port import LakePlace, Written
 
@@ -170,10 +173,12 @@ class DataFileWriter:
             return
         footer, size = self._open.close()
         schema = self._metadata.schema()
+        plan = compute_statistics_plan(schema, self._metadata.properties)
+        ids = parquet_path_to_id_mapping(schema)
+        for path in unnamed_bounds(footer):
+            plan[ids[path]] = replace(plan[ids[path]], mode=MetricsMode(MetricModeTypes.COUNTS))
         statistics = data_file_statistics_from_parquet_metadata(
-            parquet_metadata=footer,
-            stats_columns=compute_statistics_plan(schema, self._metadata.properties),
-            parquet_column_mapping=parquet_path_to_id_mapping(schema),
+            parquet_metadata=footer, stats_columns=plan, parquet_column_mapping=ids
         )
         assert self._partition is not None
         self._files.append(
