@@ -10,6 +10,7 @@ from lakeward.protocol.frames import RequestHeader, response_frame
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
+from lakeward.rpc.turns import Turns
 
 
 class HeldTransport:
@@ -113,6 +114,7 @@ class Wire:
             self.receiver,
             Listener(endpoint, endpoint),
             BufferPool() if pool is None else pool,
+            Turns(self.loop),  # type: ignore[arg-type]
             ConnectionLimits(frame_bytes, 1 << 20),
             self.loop,  # type: ignore[arg-type]
         )
@@ -129,4 +131,5 @@ class Wire:
             room[: len(piece)] = piece
             taken += len(piece)
             self.connection.buffer_updated(len(piece))
+            self.loop.run()  # a slow machine may find that a client has had its share
         return taken

@@ -82,6 +82,13 @@ MAX_PENDING_RESPONSE_SIZE = _row(
     4 * _MB,
     "Unread answers at which a connection's requests wait (Lakeward).",
 )
+MAX_RECEIVE_MEMORY = _row(
+    "netty.server.max-receive-memory",
+    SIZE,
+    512 * _MB,
+    "Memory for requests above 64 KB that are on their way, all connections together; the next ones wait. Half of it is"
+    " for those above 8 MB (Lakeward).",
+)
 
 # The log
 LOG_SEGMENT_SIZE = _row("log.segment.file-size", SIZE, 1024 * _MB, "Size at which a log segment is rolled.")

@@ -3,8 +3,10 @@
 The server's side
     listener           a named address that accepts connections
     server_connection  one client's connection: frames in, answers out
+    turns              whoever has much to do has a bounded share of each turn of the loop
     dispatch           API → handler; the only place where errors become answers
-    buffer_pool        receive buffers for large frames, used again because fresh memory is slow to touch
+    receive_buffer     the bytes of one connection that are not handled yet
+    buffer_pool        the memory for them, used again because fresh memory is slow to touch, with one bound for all
 
 The client's side
     channel            one TCP connection to a server: requests out, answers in, many in flight

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from time import perf_counter
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -43,9 +44,57 @@ class Exchange:
         text = None if wrong.message == wrong.code.sentence else wrong.message[:_MESSAGE_CHARACTERS_MAX]
         self.connection.send(error_frame(self.request_id, wrong.code, text))
 
+    def settle(self, ask: Callable[..., Any], *what: Any) -> None:
+        """Answer with what a function returns or raises; if that is nothing, somebody answers later."""
+        try:
+            answer = ask(*what)
+            if isinstance(answer, Generator):
+                self.connection.begin(_Stepped(self, answer))
+            elif answer is not None:
+                self.reply(answer)
+        except LakewardError as wrong:
+            self.fail(wrong)
+        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
+            _log.exception("%s from %s failed", self.api.name, self.connection.peer)
+            if not self.is_done:
+                self.fail(
+                    ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {self.api.name}; its log says why.")
+                )
 
-#: Returns the answer, or None when it will be given to the exchange later.
+
+#: Yields wherever others may be served, and returns the answer. The request's body stays as it is meanwhile.
+Steps = Generator[None, None, Any]
+#: Returns the answer, steps that lead to it, or None when it will be given to the exchange later.
 Handler = Callable[[Any, Exchange], Any]
+
+
+class _Stepped:
+    """A request that is handled a bit at a time, because it names much."""
+
+    def __init__(self, exchange: Exchange, steps: Steps) -> None:
+        self._exchange = exchange
+        self._steps = steps
+        self._is_done = False
+
+    def advance(self, until: float) -> bool:
+        """Take steps until about that time; True when the request is done."""
+        self._exchange.settle(self._walk, until)
+        return self._is_done
+
+    def _walk(self, until: float) -> Any:
+        self._is_done = True  # also when a step fails
+        try:
+            next(self._steps)
+            while perf_counter() < until:
+                next(self._steps)
+        except StopIteration as end:
+            return end.value
+        self._is_done = False
+        return None
+
+    def drop(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._steps.close()
 
 
 class Dispatcher:
@@ -74,18 +123,10 @@ class Dispatcher:
             return
         self._on_request(api)
         exchange = Exchange(connection, api, header.version, header.request_id)
-        try:
-            answer = handler(decode(self._request_types[api], body), exchange)
-            if answer is not None:
-                exchange.reply(answer)
-        except LakewardError as wrong:
-            exchange.fail(wrong)
-        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
-            _log.exception("%s from %s failed", api.name, connection.peer)
-            if not exchange.is_done:
-                exchange.fail(
-                    ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {api.name}; its log says why.")
-                )
+        exchange.settle(self._handle, handler, body, exchange)
+
+    def _handle(self, handler: Handler, body: memoryview, exchange: Exchange) -> Any:
+        return handler(decode(self._request_types[exchange.api], body), exchange)
 
     def _api_versions(self, _request: Any, _exchange: Exchange) -> ApiVersionsResponse:
         # server_type is left out: one port plays both roles, and clients then skip their check.

@@ -1,15 +1,17 @@
 """One client's connection to the server: frames in, answers out.
 
 Requests are started in the order they arrive; each is answered when it is done, in any order. Reading stops while the
-client does not take its answers, so a client that never reads costs no more than what it was sent first.
+client does not take its answers, so a client that never reads costs no more than what it was sent first; and while
+its requests wait for their turn, so a client that sends more than its share waits for others, not they for it.
 The same port answers plain HTTP, told apart by the first four bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import mmap
 import socket
+from collections import deque
+from time import perf_counter
 from typing import NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
@@ -24,15 +26,18 @@ from lakeward.protocol.frames import (
 )
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.listener import Listener
+from lakeward.rpc.receive_buffer import ReceiveBuffer
+from lakeward.rpc.turns import SLICE_S, Turns
 
-_SMALL_BUFFER_BYTES = 64 * 1024
-#: After a large frame the next one is probably large too: read only its head into the small buffer, to copy little.
-_PEEK_BYTES = 4096
 #: Answers of one turn go out together, up to this size.
 _FLUSH_BYTES = 1 << 20
 _HTTP_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI")
 _HTTP_REQUEST_BYTES_MAX = 16 * 1024
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
+#: A connection that takes more than half of a window for itself has its requests queued for a while.
+_WINDOW_S = 0.010
+_WINDOW_SHARE_S = 0.005
+_QUEUED_S = 0.050
 
 
 class Receiver(Protocol):
@@ -51,6 +56,16 @@ class Receiver(Protocol):
         """A client has gone."""
 
 
+class Stepped(Protocol):
+    """A request that is handled a bit at a time."""
+
+    def advance(self, until: float) -> bool:
+        """Go on until about that time; True when it is answered."""
+
+    def drop(self) -> None:
+        """Nobody waits for the answer any more."""
+
+
 class ConnectionLimits(NamedTuple):
     """How much of a connection the server holds in memory."""
 
@@ -66,21 +81,23 @@ class ServerConnection(asyncio.BufferedProtocol):
         receiver: Receiver,
         listener: Listener,
         pool: BufferPool,
+        turns: Turns,
         limits: ConnectionLimits,
         clock: asyncio.AbstractEventLoop,
     ) -> None:
         self._receiver = receiver
         self._listener = listener
         self._pool = pool
+        self._turns = turns
         self._limits = limits
         self._clock = clock
-        self._small = bytearray(_SMALL_BUFFER_BYTES)
-        self._large: mmap.mmap | None = None
-        self._view = memoryview(self._small)
-        self._start = 0
-        self._end = 0
-        self._read_limit = _SMALL_BUFFER_BYTES
-        self._frame_end = 0
+        self._in = ReceiveBuffer(pool)
+        self.awaited_bytes = 0
+        self._stepped: deque[Stepped] = deque()
+        self._queued_until = self._window_at = self._window_used = 0.0
+        self._is_queued = False
+        self._lacks_memory = False
+        self._is_reading = True
         self._out: Parts = []
         self._out_bytes = 0
         self._in_turn = False
@@ -90,7 +107,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self.writes_paused = False
-        self.active_at = clock.time()
+        self.active_at = self.frame_at = clock.time()
         self.state: dict[str, object] = {}
         self.peer = "?"
         self.told_address: tuple[str, int] = ("", 0)
@@ -116,7 +133,10 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._socket is not None:
             self._socket.detach()  # the transport closes it
             self._socket = None
-        self._release_large()
+        for stepped in self._stepped:
+            stepped.drop()
+        self._stepped.clear()
+        self._in.clear()
         self._receiver.closed(self)
 
     def close(self) -> None:
@@ -137,25 +157,85 @@ class ServerConnection(asyncio.BufferedProtocol):
         """Whether answers would go nowhere."""
         return self._closing
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the rest of a large frame is awaited; `frame_at` says since when, `active_at` when bytes came."""
+        return self._in.large is not None and self.awaited_bytes > 0
+
+    @property
+    def is_http(self) -> bool:
+        """Whether the client speaks HTTP."""
+        return self._is_http
+
     # -- bytes in
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
         """Where the next bytes go."""
-        return self._view[self._end : self._read_limit]
+        return self._in.room()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
-        self._end += nbytes
-        if self._end < self._frame_end:  # in the middle of a large frame
+        buffer = self._in
+        buffer.end += nbytes
+        if buffer.end - buffer.start < self.awaited_bytes:  # in the middle of a large frame
+            self.active_at = self._clock.time()
             return
-        self.active_at = self._clock.time()
-        self._take_frames()
+        now = perf_counter()
+        if now < self._queued_until:
+            self._queue()
+        elif self._take_frames(now, now + SLICE_S):
+            self._queued_until = now + _QUEUED_S
+            self._queue()
 
-    def _take_frames(self) -> None:
+    def begin(self, stepped: Stepped) -> None:
+        """Handle a request a bit at a time; the next ones wait until it is done."""
+        self._stepped.append(stepped)
+        if not self._in_turn:
+            self._queue()
+
+    def take_turn(self, until: float) -> bool:
+        """Handle what has waited; True when there is more."""
+        if self._closing:
+            return False
+        now = perf_counter()
+        more = self._take_frames(now, until)
+        self._queued_until = now + _QUEUED_S
+        if not more:
+            self._is_queued = False
+            self._set_reading()
+        return more
+
+    def _queue(self) -> None:
+        if not self._is_queued and not self._closing:
+            self._is_queued = True
+            self._set_reading()
+            self._turns.join(self)
+
+    def _set_reading(self) -> None:
+        reading = not (self.writes_paused or self._is_queued or self._lacks_memory)
+        if reading != self._is_reading and self._transport is not None and not self._closing:
+            self._is_reading = reading
+            if reading:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    def _take_frames(self, now: float, until: float) -> bool:
+        """Handle requests until about that time; True when there are more."""
+        self.active_at = self._clock.time()
         self._in_turn = True
+        more = False
         try:
-            while not self._closing and not self.writes_paused and self._take_frame():
-                pass
+            while not self._closing and not self.writes_paused:
+                if self._stepped:
+                    if self._stepped[0].advance(until) and self._stepped:
+                        self._stepped.popleft()
+                elif not self._take_frame():
+                    self._in.rest()
+                    break
+                if perf_counter() >= until and (self._stepped or self._in.end - self._in.start >= LENGTH_BYTES):
+                    more = True
+                    break
         except LakewardError as wrong:
             self._out += failure_frame(wrong.code, wrong.message)
             self._closing = True
@@ -163,68 +243,59 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._in_turn = False
         if self._closing:
             self.close()
-        elif not self._flush() and not self._frame_end:
+            return False
+        if not self._flush() and not self.awaited_bytes:
             self._quick_ack()  # a request waits here; nothing goes out that would acknowledge it by the way
+        return more or self._has_had_its_share(now)
+
+    def _has_had_its_share(self, begun: float) -> bool:
+        """Whether this client has kept the server busy for most of the last moment."""
+        now = perf_counter()
+        if now - self._window_at > _WINDOW_S:
+            self._window_at, self._window_used = begun, 0.0
+        self._window_used += now - begun
+        return self._window_used > _WINDOW_SHARE_S and not self._is_queued
 
     def _take_frame(self) -> bool:
         """Handle the next frame if it is whole; otherwise make room for the rest of it."""
-        here = self._end - self._start
+        buffer = self._in
+        here = buffer.end - buffer.start
         if self._is_first and here >= LENGTH_BYTES:
             self._is_first = False
-            self._is_http = bytes(self._view[self._start : self._start + LENGTH_BYTES]) in _HTTP_METHODS
+            self._is_http = bytes(buffer.view[buffer.start : buffer.start + LENGTH_BYTES]) in _HTTP_METHODS
         if self._is_http:
             return self._take_http(here)
         if here < LENGTH_BYTES:
             self._make_room(LENGTH_BYTES + REQUEST_HEADER_BYTES)
             return False
-        head = self._view[self._start : self._start + LENGTH_BYTES]
+        head = buffer.view[buffer.start : buffer.start + LENGTH_BYTES]
         size = LENGTH_BYTES + frame_length(head, self._limits.frame_bytes, REQUEST_HEADER_BYTES)
         if here < size:
-            self._make_room(size)
-            self._frame_end = self._start + size
-            self._quick_ack()
+            if self._make_room(size):
+                self.awaited_bytes = size
+                self.frame_at = self.active_at
+                self._quick_ack()
             return False
-        self._frame_end = 0
-        body_at = self._start + REQUEST_HEADER.size
-        end = self._start + size
-        _, api_key, version, request_id = REQUEST_HEADER.unpack_from(self._view, self._start)
-        self._start = end
-        self._receiver.request(self, RequestHeader(api_key, version, request_id), self._view[body_at:end])
+        self.awaited_bytes = 0
+        body_at = buffer.start + REQUEST_HEADER.size
+        end = buffer.start + size
+        _, api_key, version, request_id = REQUEST_HEADER.unpack_from(buffer.view, buffer.start)
+        buffer.start = end
+        self._receiver.request(self, RequestHeader(api_key, version, request_id), buffer.view[body_at:end])
         return True
 
-    def _make_room(self, size: int) -> None:
-        """See to it that a frame of this size, whose first bytes are here, fits into one buffer."""
-        rest = self._view[self._start : self._end]
-        if self._large is None and size <= _SMALL_BUFFER_BYTES:
-            if self._start + size > _SMALL_BUFFER_BYTES or self._start == self._end:
-                self._view[: len(rest)] = rest  # views copy overlapping ranges right
-                self._start, self._end = 0, len(rest)
-            self._read_limit = _SMALL_BUFFER_BYTES
-            return
-        if self._large is not None and self._start == 0 and len(self._large) >= size:
-            self._read_limit = size
-            return
-        old = self._large
-        if size <= _SMALL_BUFFER_BYTES:
-            self._small[: len(rest)] = rest
-            self._large, self._view = None, memoryview(self._small)
-            self._read_limit = max(_PEEK_BYTES, size)
-        else:
-            large = self._pool.take(size)
-            view = memoryview(large)
-            view[: len(rest)] = rest
-            self._large, self._view = large, view
-            self._read_limit = size
-        self._start, self._end = 0, len(rest)
-        if old is not None:
-            rest.release()
-            self._pool.give(old)
+    def _make_room(self, size: int) -> bool:
+        if self._in.make_room(size):
+            return True
+        self._lacks_memory = True
+        self._set_reading()
+        self._pool.when_given(self._memory_was_given)
+        return False
 
-    def _release_large(self) -> None:
-        if self._large is not None:
-            self._pool.give(self._large)
-            self._large, self._view = None, memoryview(self._small)
-            self._start = self._end = 0
+    def _memory_was_given(self) -> None:
+        if not self._closing:
+            self._lacks_memory = False
+            self._queue()
 
     def _quick_ack(self) -> None:
         # Clients have Nagle on: what they sent must be acknowledged before they send a small piece more. Without
@@ -233,12 +304,12 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
 
     def _take_http(self, here: int) -> bool:
-        request = bytes(self._view[self._start : self._end])
+        request = bytes(self._in.view[self._in.start : self._in.end])
         if b"\r\n\r\n" in request or here >= _HTTP_REQUEST_BYTES_MAX:
             self._out.append(self._receiver.http(request))
             self._closing = True
         else:
-            self._make_room(_HTTP_REQUEST_BYTES_MAX)
+            self._in.make_room(_HTTP_REQUEST_BYTES_MAX)
         return False
 
     # -- bytes out
@@ -264,13 +335,10 @@ class ServerConnection(asyncio.BufferedProtocol):
     def pause_writing(self) -> None:
         """The client does not take its answers: take no more of its requests."""
         self.writes_paused = True
-        if self._transport is not None and not self._closing:
-            self._transport.pause_reading()
+        self._set_reading()
 
     def resume_writing(self) -> None:
         """The client reads again."""
         self.writes_paused = False
         self.active_at = self._clock.time()
-        if self._transport is not None and not self._closing:
-            self._transport.resume_reading()
-            self._clock.call_soon(self._take_frames)
+        self._queue()

@@ -19,6 +19,7 @@ from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.dispatch import Dispatcher, Exchange, Handler
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
+from lakeward.rpc.turns import Turns
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.metrics import Metrics
@@ -74,7 +75,7 @@ class Node:
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
         self._threads = ThreadPoolExecutor(max_workers=_STATE_THREADS, thread_name_prefix="state")
         self._connections: set[ServerConnection] = set()
-        self._pool = BufferPool()
+        self._pool = BufferPool(bytes_max=options.get(rows.MAX_RECEIVE_MEMORY))
         self._metrics = Metrics()
         self._listeners: list[Listener] = []
 
@@ -84,7 +85,8 @@ class Node:
         self._loop = loop
         opened = await opened_store(self.options, self._store)
         self.remote = None if opened is None else await fenced(opened, self._store, self._clock, SystemEntropy())
-        self._waiters = Waiters(loop)
+        self._turns = Turns(loop)
+        self._waiters = Waiters(loop, self._turns)
         self._busy = BusyBuckets(loop, self._threads)
         catalog = self.coordinator.catalog
         self._tablets = Tablets(
@@ -138,7 +140,7 @@ class Node:
             frame_bytes=self.options.get(rows.MAX_REQUEST_SIZE),
             unread_answer_bytes=self.options.get(rows.MAX_PENDING_RESPONSE_SIZE),
         )
-        return ServerConnection(self, listener, self._pool, limits, self._loop)
+        return ServerConnection(self, listener, self._pool, self._turns, limits, self._loop)
 
     async def stop(self) -> None:
         """Take no more requests, answer the ones under way, sync everything."""

@@ -122,7 +122,7 @@ def test_a_large_buffer_goes_back_when_the_client_goes() -> None:
     pool = BufferPool()
     wire = Wire(pool=pool)
     wire.feed(frame(bytes(500_000))[:300_000])
-    buffer = wire.connection._large
+    buffer = wire.connection._in.large
     assert isinstance(buffer, mmap.mmap)
     wire.connection.connection_lost(None)
     assert pool.take(500_000) is buffer
@@ -133,7 +133,7 @@ def test_a_large_buffer_goes_back_when_its_frame_is_done() -> None:
     pool = BufferPool()
     wire = Wire(pool=pool)
     wire.feed(frame(bytes(500_000)))
-    assert wire.connection._large is None
+    assert wire.connection._in.large is None
     first = pool.take(500_000)
     pool.give(first)
     assert pool.take(500_000) is first

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
-from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.codec import decode, encode
 from lakeward.rpc.dispatch import Exchange, Handler
-
-_log = logging.getLogger(__name__)
 
 
 class ParkedRequest:
@@ -26,14 +22,4 @@ class ParkedRequest:
 
     def answer(self) -> None:
         """Answer it now, or let its handler keep it for even longer."""
-        exchange = self._exchange
-        try:
-            message = self._handler(self._request, exchange)
-            if message is not None:
-                exchange.reply(message)
-        except LakewardError as wrong:
-            exchange.fail(wrong)
-        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
-            _log.exception("%s failed", exchange.api.name)
-            if not exchange.is_done:
-                exchange.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {exchange.api.name}."))
+        self._exchange.settle(self._handler, self._request, self._exchange)

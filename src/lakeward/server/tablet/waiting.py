@@ -1,15 +1,17 @@
 """Fetches that wait for rows, woken by the append.
 
-Apache Fluss lets such a fetch sleep its full time. Here the append wakes it in the same turn of the event loop.
+Apache Fluss lets such a fetch sleep its full time. Here the append wakes it in the same turn of the event loop. Where
+thousands wait for one bucket, they are woken a bit at a time, and the next append does not wait for them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from time import perf_counter
 from typing import Protocol
 
 from lakeward.model.bucket import TableBucket
+from lakeward.rpc.turns import SLICE_S, Turns
 
 
 class Waiter(Protocol):
@@ -24,11 +26,15 @@ class Waiter(Protocol):
 class Waiters:
     """Who waits for which bucket."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, turns: Turns) -> None:
         self._loop = loop
-        self._by_bucket: dict[TableBucket, set[Waiter]] = {}
+        self._turns = turns
+        self._by_bucket: dict[TableBucket, dict[Waiter, None]] = {}
         self._timers: dict[Waiter, asyncio.TimerHandle] = {}
         self._touched: set[TableBucket] = set()
+        #: Who is to be looked at, and whether its time is up.
+        self._due: dict[Waiter, bool] = {}
+        self._is_queued = False
 
     def __len__(self) -> int:
         return len(self._timers)
@@ -36,7 +42,7 @@ class Waiters:
     def park(self, waiter: Waiter, wait_s: float) -> None:
         """Let a waiter wait for rows, at most so long."""
         for bucket in waiter.buckets:
-            self._by_bucket.setdefault(bucket, set()).add(waiter)
+            self._by_bucket.setdefault(bucket, {})[waiter] = None
         self._timers[waiter] = self._loop.call_later(wait_s, self._time_is_up, waiter)
 
     def touch(self, bucket: TableBucket) -> None:
@@ -48,6 +54,7 @@ class Waiters:
 
     def forget(self, waiter: Waiter) -> None:
         """Let a waiter go without an answer."""
+        self._due.pop(waiter, None)
         timer = self._timers.pop(waiter, None)
         if timer is None:
             return
@@ -55,23 +62,42 @@ class Waiters:
         for bucket in waiter.buckets:
             waiters = self._by_bucket.get(bucket)
             if waiters is not None:
-                waiters.discard(waiter)
+                waiters.pop(waiter, None)
                 if not waiters:
                     del self._by_bucket[bucket]
 
     def release_all(self) -> None:
         """Answer everybody with what there is; the server stops."""
-        self._complete(list(self._timers), time_is_up=True)
+        for waiter in list(self._timers):
+            self._complete(waiter, time_is_up=True)
 
     def _wake(self) -> None:
         touched, self._touched = self._touched, set()
-        woken = {waiter for bucket in touched for waiter in self._by_bucket.get(bucket, ())}
-        self._complete(woken, time_is_up=False)
+        for bucket in touched:
+            for waiter in self._by_bucket.get(bucket, ()):
+                self._due.setdefault(waiter, False)
+        self._begin()
 
     def _time_is_up(self, waiter: Waiter) -> None:
-        self._complete([waiter], time_is_up=True)
+        self._due[waiter] = True
+        self._begin()
 
-    def _complete(self, waiters: Iterable[Waiter], *, time_is_up: bool) -> None:
-        for waiter in waiters:
-            if waiter.try_complete(time_is_up=time_is_up):
-                self.forget(waiter)
+    def _begin(self) -> None:
+        """Look at those who are due, at once where they are few."""
+        if self._due and not self._is_queued and self.take_turn(perf_counter() + SLICE_S):
+            self._is_queued = True
+            self._turns.join(self)
+
+    def take_turn(self, until: float) -> bool:
+        """Look at some of those who are due; True when there are more."""
+        while self._due:
+            waiter = next(iter(self._due))
+            self._complete(waiter, time_is_up=self._due.pop(waiter))
+            if perf_counter() >= until:
+                break
+        self._is_queued = bool(self._due) and self._is_queued
+        return bool(self._due)
+
+    def _complete(self, waiter: Waiter, *, time_is_up: bool) -> None:
+        if waiter in self._timers and waiter.try_complete(time_is_up=time_is_up):
+            self.forget(waiter)
