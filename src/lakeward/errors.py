@@ -43,8 +43,8 @@ class InvalidError(LakewardError):
     """The request is wrong; change it."""
 
 
-class CorruptError(RetriableError):
-    """Bytes are damaged, on the way or on disk."""
+class CorruptError(LakewardError):
+    """Bytes are damaged, on the way or on disk. Asking again for them brings the same bytes."""
 
 
 class DeniedError(LakewardError):

@@ -64,6 +64,10 @@ class FakeChannel:
         self.asked.append(Asked(api, message, future))
         return future
 
+    async def request(self, api: Api, message: Any, *, timeout_ms: float = 0) -> Any:
+        """Keep a request and wait for its answer."""
+        return await self.post(api, message, timeout_ms=timeout_ms)
+
     async def next(self) -> Asked:
         """The oldest request not taken yet; waits for one."""
         while not self.asked:  # noqa: ASYNC110 - a turn of the loop is all it takes

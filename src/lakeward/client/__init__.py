@@ -41,6 +41,8 @@ Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → 
     decode_queue       pieces on their way through the decoder, in order
     log_decoder        log batches → Arrow, whatever schema they were written under
     remote             log segments that moved to a file store: a package of its own
+    damage             what a scan cannot read: an error that names it, or left out by intent and noted
+    damage_probe       where a log can be read again behind a range that its server refuses
     limit_scan         a few rows, the quick way
     log_peek           a look at what comes next in a bucket's log
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 from lakeward.client.cluster import Cluster, pb_path
 from lakeward.client.results import ClusterOption, DatabaseInfo, ServerInfo
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import json_form
 from lakeward.model.json_form import DatabaseDescriptor
 from lakeward.model.schema import Schema
@@ -185,6 +186,16 @@ async def table_schema(cluster: Cluster, path: TablePath, schema_id: int) -> Sch
     ask = table_messages.GetTableSchemaRequest(table_path=pb_path(path), schema_id=schema_id)
     answer = await cluster.ask(Api.GET_TABLE_SCHEMA, ask)
     return json_form.parse_schema(answer.schema_json)
+
+
+async def known_schema(cluster: Cluster, path: TablePath, schema_id: int) -> Schema | None:
+    """The same; None for an id that the cluster does not know, as a damaged batch may claim."""
+    try:
+        return await table_schema(cluster, path, schema_id)
+    except LakewardError as wrong:
+        if wrong.code is not ErrorCode.SCHEMA_NOT_EXIST:
+            raise
+        return None
 
 
 def path_of(path: str | TablePath) -> TablePath:

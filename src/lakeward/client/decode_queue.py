@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from lakeward.client.admin import table_schema
+from lakeward.client.admin import known_schema
 from lakeward.client.cluster import Cluster
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.model.table import TablePath
@@ -65,7 +65,7 @@ class DecodeQueue:
         chunk = self._chunks.popleft()
         self.buffered_bytes -= len(chunk.data)
         for schema_id in self._decoder.unknown_schemas(chunk):
-            self._decoder.learn(schema_id, await table_schema(self._cluster, self._path, schema_id))
+            self._decoder.learn(schema_id, await known_schema(self._cluster, self._path, schema_id))
         if len(chunk.data) < _DECODE_HERE_BYTES:
             return self._decoder.decode(chunk)
         loop = asyncio.get_running_loop()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from lakeward.client.admin import table_schema
+from lakeward.client.admin import known_schema
+from lakeward.client.batch_cutter import cut
 from lakeward.client.cluster import Cluster
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.client.offsets import Place, TableOffsets
@@ -14,6 +15,7 @@ from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import LimitScanRequest, LimitScanResponse
+from lakeward.records.batch_header import read_header
 from lakeward.rpc.channel import Channel
 
 _TIMEOUT_MS = 120_000
@@ -63,11 +65,14 @@ async def limited_records(cluster: Cluster, info: TableInfo, place: Place, limit
 async def _log_rows(
     cluster: Cluster, info: TableInfo, decoder: LogDecoder, place: Place, limit: int
 ) -> list[pa.RecordBatch]:
-    records = await limited_records(cluster, info, place, limit)
-    chunk = Chunk(records, place.bucket.bucket, 0, None, projected=False)
-    for schema_id in decoder.unknown_schemas(chunk):
-        decoder.learn(schema_id, await table_schema(cluster, info.path, schema_id))
-    return decoder.decode(chunk)
+    found: list[pa.RecordBatch] = []
+    for piece, _ in cut(await limited_records(cluster, info, place, limit)):
+        first = read_header(piece).base_offset
+        chunk = Chunk(piece, place.bucket.bucket, first, None, projected=False, partition=place.id.partition)
+        for schema_id in decoder.unknown_schemas(chunk):
+            decoder.learn(schema_id, await known_schema(cluster, info.path, schema_id))
+        found += decoder.decode(chunk)
+    return found
 
 
 async def _values(cluster: Cluster, info: TableInfo, places: list[Place], limit: int) -> pa.Table:

@@ -13,15 +13,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lakeward.errors import ErrorCode
+from lakeward.client.batch_cutter import batches_of
+from lakeward.client.damage import Damage
+from lakeward.client.results import BucketId
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LOG_FORMAT
 from lakeward.records import compacted_row, indexed_row
+from lakeward.records.arrow_claims import RAW_BYTES_MAX, check_claims, node_count
+from lakeward.records.arrow_message import read_message
 from lakeward.records.arrow_rows import rows_to_arrow
 from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.arrow_values import check_values
 from lakeward.records.batch_header import BatchHeader
-from lakeward.records.log_batch import BatchSpan, crc_is_right, walk_batches
+from lakeward.records.log_batch import BatchSpan, crc_is_right
 from lakeward.records.predicate import Predicate, batch_may_match
 from lakeward.records.projection import Projection, plan_projection, project_batch
 from lakeward.records.row_batches import records_of
@@ -51,6 +58,12 @@ class Chunk:
     to_offset: int | None
     projected: bool
     unfiltered: bool = False
+    partition: str | None = None
+
+    @property
+    def id(self) -> BucketId:
+        """The bucket as people name it."""
+        return BucketId(self.partition, self.bucket)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,9 @@ class _Plan:
 
     written: Schema
     wire: pa.Schema
+    types: tuple[DataType, ...]
+    #: Columns that the batch does not have yet: our server puts NULLs for them behind the others.
+    added: tuple[DataType, ...]
     places: tuple[int | None, ...]
     #: What is left out before anything is decoded; None when the server did so, or nothing is.
     surgery: Projection | None
@@ -75,8 +91,12 @@ class LogDecoder:
         metadata_columns: bool = False,
         check_crc: bool = True,
         where: Predicate | None = None,
+        damage: Damage | None = None,
+        raw_bytes_max: int = RAW_BYTES_MAX,
     ) -> None:
         self._where = where
+        self._damage = damage or Damage(info.path)
+        self._raw_bytes_max = raw_bytes_max
         self._info = info
         self._format = LOG_FORMAT.read(info.descriptor.properties)
         self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
@@ -84,7 +104,7 @@ class LogDecoder:
         self._check_crc = check_crc
         self._fields = arrow_schema(info.schema.select([c.name for c in self._columns]))
         self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
-        self._schemas = {info.schema_id: info.schema}
+        self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
         self._plans: dict[tuple[int, bool], _Plan] = {}
         whole = columns is None or len(set(columns)) == len(info.schema.columns)
         self.projection = () if whole or self._format != "ARROW" else self._positions()
@@ -96,16 +116,19 @@ class LogDecoder:
 
     def unknown_schemas(self, chunk: Chunk) -> set[int]:
         """Schema ids of these batches that must be told by `learn()` before `decode()`."""
-        return {span.header.schema_id for span in walk_batches(chunk.data)} - self._schemas.keys()
+        return {span.header.schema_id for span in batches_of(chunk.data)} - self._schemas.keys()
 
-    def learn(self, schema_id: int, schema: Schema) -> None:
-        """What a schema id stands for."""
+    def learn(self, schema_id: int, schema: Schema | None) -> None:
+        """What a schema id stands for; None when nobody knows it."""
         self._schemas[schema_id] = schema
 
     def _plan(self, schema_id: int, projected: bool) -> _Plan:
         plan = self._plans.get((schema_id, projected))
         if plan is None:
-            plan = self._plans[schema_id, projected] = self._planned(self._schemas[schema_id], projected)
+            schema = self._schemas[schema_id]
+            if schema is None:
+                raise ErrorCode.CORRUPT_RECORD.error(f"nobody knows its schema {schema_id}")
+            plan = self._plans[schema_id, projected] = self._planned(schema, projected)
         return plan
 
     def _planned(self, written: Schema, projected: bool) -> _Plan:
@@ -116,7 +139,10 @@ class LogDecoder:
         by_id = {c.id: i for i, c in enumerate(on_wire)}
         wire = arrow_schema(written.select([c.name for c in on_wire]))
         surgery = plan_projection(written, positions) if positions and not projected else None
-        return _Plan(written, wire, tuple(by_id.get(c.id) for c in self._columns), surgery)
+        places = tuple(by_id.get(c.id) for c in self._columns)
+        new = [self._info.schema.columns[p].type for p in self.projection if p >= len(written.columns)]
+        types, added = tuple(c.type for c in on_wire), tuple(new if projected else ())
+        return _Plan(written, wire, types, added, places, surgery)
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -128,19 +154,50 @@ class LogDecoder:
         return found
 
     def _decoded(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        for span in walk_batches(chunk.data):
+        expected = chunk.from_offset
+        tells_gaps = self._where is None or chunk.unfiltered  # a server that filters leaves out whole batches
+        for span in batches_of(chunk.data):
             header = span.header
-            if self._check_crc and not chunk.projected and not crc_is_right(chunk.data, span):
-                where = f"{self._info.path}, bucket {chunk.bucket}, offset {header.base_offset}"
-                raise ErrorCode.CORRUPT_RECORD.error(f"{where}: the batch has a wrong CRC.")
+            if header.base_offset > expected and tells_gaps:
+                self._jumped(chunk, expected, header.base_offset)
+            expected = max(expected, header.last_offset + 1)
             first = max(chunk.from_offset - header.base_offset, 0)
-            last = header.record_count
+            last = header.last_offset_delta + 1
             if chunk.to_offset is not None:
                 last = min(last, chunk.to_offset - header.base_offset)
-            if first >= last or (chunk.unfiltered and not self._may_match(chunk, span)):
+            if first >= last:
                 continue
-            batch = self._batch(chunk, span)
-            yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
+            batch = self._checked(chunk, span)
+            if batch is not None and first < batch.num_rows:
+                yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
+
+    def _jumped(self, chunk: Chunk, start: int, stop: int) -> None:
+        stop = stop if chunk.to_offset is None else min(stop, chunk.to_offset)
+        if start < stop:
+            self._damage.jumped(chunk.id, start, stop)
+
+    def _checked(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
+        """The rows of a batch; None when none are wanted, or when they cannot be read and are left out by intent."""
+        header = span.header
+        try:
+            if self._check_crc and not chunk.projected and not crc_is_right(chunk.data, span):
+                raise ErrorCode.CORRUPT_RECORD.error("the batch has a wrong CRC")
+            if not 0 <= header.statistics_length <= header.size - header.header_bytes:
+                raise ErrorCode.CORRUPT_RECORD.error(f"it has no {header.statistics_length} bytes of statistics")
+            if header.record_count and header.last_offset_delta != header.record_count - 1:
+                raise ErrorCode.CORRUPT_RECORD.error(
+                    f"{header.record_count} records cannot take {header.last_offset_delta + 1} offsets"
+                )
+            if not header.record_count or (chunk.unfiltered and not self._may_match(chunk, span)):
+                return None
+            return self._batch(chunk, span)
+        except LakewardError as wrong:
+            reason = wrong.message
+        except Exception as wrong:  # noqa: BLE001 - whatever a library makes of bad bytes, it is one thing to a reader
+            reason = str(wrong) or type(wrong).__name__
+        start = max(header.base_offset, chunk.from_offset)
+        self._damage.met(chunk.id, start, header.last_offset + 1, reason, chunk.data[span.start : span.end])
+        return None
 
     def _may_match(self, chunk: Chunk, span: BatchSpan) -> bool:
         """Whether a batch can have rows that the scan's filter lets through, by its statistics."""
@@ -149,7 +206,8 @@ class LogDecoder:
             return True
         at = span.start + header.header_bytes
         statistics = chunk.data[at : at + header.statistics_length]
-        return batch_may_match(self._where, statistics, self._schemas[header.schema_id], header.record_count)
+        schema = self._schemas[header.schema_id]
+        return schema is None or batch_may_match(self._where, statistics, schema, header.record_count)
 
     def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
         header = span.header
@@ -181,15 +239,21 @@ class LogDecoder:
             return rows_to_arrow(rows, plan.written, codec), np.array(kinds, np.int8)
         changes = None
         if not header.append_only:
+            if len(payload) < header.record_count:
+                raise ErrorCode.CORRUPT_RECORD.error(f"it has no change types for {header.record_count} rows")
             changes = np.frombuffer(payload, np.int8, header.record_count)
+            if changes.min() < 0 or changes.max() >= len(CHANGE_TYPES):
+                raise ErrorCode.CORRUPT_RECORD.error("it has a change type that does not exist")
             payload = payload[header.record_count :]
         if not len(plan.wire):
             return None, changes
-        try:
-            return pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire), changes
-        except (pa.ArrowInvalid, OSError) as wrong:
-            where = f"{self._info.path}, offset {header.base_offset}"
-            raise ErrorCode.CORRUPT_RECORD.error(f"{where}: the rows are damaged: {wrong}") from wrong
+        types = plan.types
+        if plan.added and read_message(payload, 0, len(payload)).node_count > node_count(types):
+            types += plan.added
+        check_claims(payload, 0, len(payload), types, header.record_count, self._raw_bytes_max)
+        rows = pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire)
+        check_values(rows)
+        return rows, changes
 
     def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
         header = span.header

@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any, Self
 from lakeward.client.batch_cutter import cut
 from lakeward.client.cluster import Cluster
 from lakeward.client.cursor_mender import CursorMender
+from lakeward.client.damage import Damage
+from lakeward.client.damage_probe import behind
 from lakeward.client.decode_queue import DecodeQueue
 from lakeward.client.filter_message import filter_message
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.client.offsets import Place
 from lakeward.client.remote.reads import RemoteReads
-from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError, RetriableError
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import (
@@ -50,6 +52,13 @@ _TAIL_REQUESTS = 8
 _BUFFERED_BYTES_MAX = 32 * 1024 * 1024
 _STARVED_MS = 20
 _ANSWER_GRACE_MS = 30_000
+#: Errors of a server that may be over when it is asked for whole rows.
+_NOT_PROJECTED = {
+    ErrorCode.INVALID_COLUMN_PROJECTION,
+    ErrorCode.SCHEMA_NOT_EXIST,
+    ErrorCode.CORRUPT_RECORD,
+    ErrorCode.CORRUPT_MESSAGE,
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -81,8 +90,10 @@ class LogFetcher:
         *,
         follow: bool,
         where: Predicate | None = None,
+        damage: Damage | None = None,
     ) -> None:
         self._cluster = cluster
+        self._damage = damage or Damage(info.path)
         self._info = info
         self._decoder = decoder
         self._follow = follow
@@ -196,7 +207,7 @@ class LogFetcher:
         if whole and len(whole) < len(cursors):
             self._ask(channel, whole, under_way, wait_ms)
             cursors = [c for c in cursors if not c.whole_rows]
-        projection = () if cursors[0].whole_rows else self._decoder.projection
+        projection, filter_ = ((), None) if cursors[0].whole_rows else (self._decoder.projection, self._filter)
         settings = self._cluster.settings
         buckets = tuple(
             PbFetchLogReqForBucket(
@@ -212,8 +223,8 @@ class LogFetcher:
             projection_pushdown_enabled=bool(projection),
             projected_fields=projection,
             buckets_req=buckets,
-            filter_predicate=self._filter,
-            filter_schema_id=None if self._filter is None else self._info.schema_id,
+            filter_predicate=filter_,
+            filter_schema_id=None if filter_ is None else self._info.schema_id,
         )
         request = FetchLogRequest(
             follower_server_id=_CLIENT,
@@ -261,8 +272,12 @@ class LogFetcher:
                 cursor.failures = 0
                 self._spawn(self._read_remote(cursor, reply.remote_log_fetch_info))
             else:
-                self._received(cursor, reply)
-                idle.append(cursor)
+                try:
+                    self._received(cursor, reply)
+                except CorruptError as no_batch:
+                    self._failed([cursor], no_batch)
+                else:
+                    idle.append(cursor)
             starved = starved and cursor.next_offset == before and not cursor.caught_up
         if starved and idle:  # behind, yet nothing came: never ask in a tight loop
             self._loop.call_later(_STARVED_MS / 1000, self._rest, idle)
@@ -284,7 +299,7 @@ class LogFetcher:
         if reply.records:
             assert isinstance(reply.records, memoryview)
             projected = bool(self._decoder.projection) and not cursor.whole_rows
-            self._take(cursor, cut(reply.records), projected=projected)
+            self._take(cursor, cut(reply.records), projected=projected, unfiltered=cursor.whole_rows)
         cursor.next_offset = max(cursor.next_offset, reply.filtered_end_offset or 0)
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
@@ -299,8 +314,9 @@ class LogFetcher:
         for piece, last in cuts:
             next_offset = last.last_offset + 1
             if next_offset > cursor.next_offset:
-                bucket = cursor.place.bucket.bucket
-                self._queue.put(Chunk(piece, bucket, cursor.next_offset, cursor.end_offset, projected, unfiltered))
+                id_ = cursor.place.id
+                span = (cursor.next_offset, cursor.end_offset)
+                self._queue.put(Chunk(piece, id_.bucket, *span, projected, unfiltered, id_.partition))
                 cursor.next_offset = next_offset
             if last.schema_id == self._info.schema_id:
                 cursor.whole_rows = False
@@ -312,6 +328,8 @@ class LogFetcher:
         """The server points to log segments in a file store: read them there, then ask it again."""
         try:
             await self._remote.read(cursor, info)
+        except CorruptError as wrong:
+            await self._pass(cursor, wrong)
         except LakewardError as wrong:
             self.fail(type(wrong)(wrong.code, f"{self._info.path}, bucket {cursor.place.id}: {wrong.message}"))
         else:
@@ -334,10 +352,13 @@ class LogFetcher:
                         f"see table.offsets('earliest') and table.offsets('latest'). {wrong.message}"
                     )
                 )
-            elif wrong.code is ErrorCode.INVALID_COLUMN_PROJECTION and not cursor.whole_rows:
-                # Apache Fluss refuses to project batches that are older than an asked column; then we project.
+            elif wrong.code in _NOT_PROJECTED and not cursor.whole_rows and (self._decoder.projection or self._filter):
+                # Apache Fluss refuses to project batches that are older than an asked column, and no server can
+                # project a bad one; then we project, and see which batch it is.
                 cursor.whole_rows = True
                 self._rest([cursor])
+            elif isinstance(wrong, CorruptError):
+                self._spawn(self._pass(cursor, wrong))
             elif isinstance(wrong, RetriableError) or wrong.code is ErrorCode.FENCED_LEADER_EPOCH:
                 cursor.failures += 1
                 cursor.channel = None
@@ -345,6 +366,11 @@ class LogFetcher:
                 self._mender.mend(cursor, wrong)
             else:
                 self.fail(wrong.code.error(f"{where}: {wrong.message}"))
+
+    async def _pass(self, cursor: Cursor, wrong: CorruptError) -> None:
+        """What lies at a cursor is damaged, and would be when asked again: the scan ends, or goes on behind it."""
+        cursor.next_offset = await behind(self._cluster, self._info, self._damage, cursor, wrong)
+        self._rest([cursor])
 
     # -- waiting and failing ------------------------------------------------------------------------------------------
 

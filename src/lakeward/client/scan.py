@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakeward.client.cluster import Cluster
+from lakeward.client.damage import Damage, LeftOut
 from lakeward.client.offsets import Place, TableOffsets
 from lakeward.client.partitions import Partitions
 from lakeward.client.results import BucketId
@@ -37,6 +38,9 @@ class ScanRange:
     buckets: tuple[int, ...] | None = None
     metadata_columns: bool = False
     where: Predicate | None = None
+    skip_damaged: bool = False
+    #: Whether the bytes of batches that are left out are kept with them.
+    keep_damaged: bool = False
 
 
 class AsyncScan:
@@ -47,10 +51,16 @@ class AsyncScan:
         self._info = info
         self._asked = asked
         self._offsets = TableOffsets(cluster, info, partitions)
+        self._damage = Damage(info.path, skips=asked.skip_damaged, keeps_bytes=asked.keep_damaged)
         for name in asked.columns or ():
             info.schema.column(name)  # refuses unknown columns now, not at the first fetch
         if asked.limit is not None and asked.limit < 0:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(f"The limit of a scan is {asked.limit}; it cannot be negative.")
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What this scan has passed over so far: with `skip_damaged` what cannot be read, and always what is gone."""
+        return self._damage.left_out
 
     async def to_arrow(self) -> pa.Table:
         """All rows as a pyarrow.Table."""
@@ -153,12 +163,16 @@ class AsyncScan:
             metadata_columns=self._asked.metadata_columns,
             check_crc=self._cluster.settings.check_crc,
             where=self._asked.where,
+            damage=self._damage,
+            raw_bytes_max=self._cluster.settings.batch_raw_bytes_max,
         )
 
     def _fetcher(self, *, follow: bool = False) -> LogFetcher:
         from lakeward.client.log_fetcher import LogFetcher
 
-        return LogFetcher(self._cluster, self._info, self._decoder(), follow=follow, where=self._asked.where)
+        return LogFetcher(
+            self._cluster, self._info, self._decoder(), follow=follow, where=self._asked.where, damage=self._damage
+        )
 
 
 def _bucket_id(key: Any) -> BucketId:

@@ -33,6 +33,7 @@ class ClientSettings:
     create_partitions: bool = True
     round_robin: bool = False
     check_crc: bool = True
+    batch_raw_bytes_max: int = 128 * _MB
     fetch_bytes_max: int = _FETCH_BYTES
     bucket_fetch_bytes_max: int = _BUCKET_FETCH_BYTES
     fetch_wait_ms: int = 500
@@ -64,6 +65,7 @@ class ClientSettings:
             create_partitions=rows.WRITER_CREATE_PARTITIONS.read(given),
             round_robin=rows.WRITER_NO_KEY_ASSIGNER.read(given) == "ROUND_ROBIN",
             check_crc=rows.SCANNER_CHECK_CRC.read(given),
+            batch_raw_bytes_max=rows.SCANNER_BATCH_MAX.read(given),
             fetch_bytes_max=_given(rows.FETCH_MAX, given, _FETCH_BYTES),
             bucket_fetch_bytes_max=_given(rows.FETCH_MAX_BUCKET, given, _BUCKET_FETCH_BYTES),
             fetch_wait_ms=rows.FETCH_WAIT.read(given),

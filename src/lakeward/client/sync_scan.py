@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from lakeward.client.damage import LeftOut
 from lakeward.client.loop_thread import LoopThread
 from lakeward.client.scan import AsyncScan
 
@@ -18,6 +19,11 @@ class Scan:
     def __init__(self, loop: LoopThread, inner: AsyncScan) -> None:
         self._loop = loop
         self._inner = inner
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What this scan has passed over so far: with `skip_damaged` what cannot be read, and always what is gone."""
+        return self._inner.left_out
 
     def to_arrow(self) -> pa.Table:
         """All rows as a pyarrow.Table."""

@@ -158,6 +158,7 @@ class Table:
         limit: int | None = None,
         partitions: Iterable[str | Mapping[str, str]] | None = None,
         buckets: Iterable[int] | None = None,
+        skip_damaged: bool = False,
     ) -> Scan:
         """Describe a read of the changes, as `scan` does of rows.
 
@@ -166,7 +167,15 @@ class Table:
         """
         return Scan(
             self._loop,
-            self._inner.changelog(columns, start=start, end=end, limit=limit, partitions=partitions, buckets=buckets),
+            self._inner.changelog(
+                columns,
+                start=start,
+                end=end,
+                limit=limit,
+                partitions=partitions,
+                buckets=buckets,
+                skip_damaged=skip_damaged,
+            ),
         )
 
     def snapshot(
@@ -206,13 +215,16 @@ class Table:
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
         where: Predicate | None = None,
+        skip_damaged: bool = False,
+        keep_damaged: bool = False,
     ) -> Scan:
         """Describe a read of the log; nothing is fetched before the Scan is used.
 
         `start` and `end` are `"earliest"`, `"latest"`, an offset, a datetime, a Timestamp, or a dict from bucket
         (int or BucketId) to offset. With `metadata_columns` the columns `_bucket`, `_offset`, `_timestamp` and
         `_change_type` come after the others. `where` lets the server leave out whole batches that, by the statistics
-        in them, hold no matching row; the rows that come are not filtered.
+        in them, hold no matching row; the rows that come are not filtered. Rows that cannot be read are an error that
+        names them; with `skip_damaged` they are left out, and `Scan.left_out` says which.
         """
         return Scan(
             self._loop,
@@ -225,6 +237,8 @@ class Table:
                 buckets=buckets,
                 metadata_columns=metadata_columns,
                 where=where,
+                skip_damaged=skip_damaged,
+                keep_damaged=keep_damaged,
             ),
         )
 

@@ -174,11 +174,19 @@ class AsyncTable:
         limit: int | None = None,
         partitions: Iterable[str | Mapping[str, str]] | None = None,
         buckets: Iterable[int] | None = None,
+        skip_damaged: bool = False,
     ) -> AsyncScan:
         """Describe a read of the changes; takes what Table.changelog takes."""
         self._must_have_key()
         return self.scan(
-            columns, start=start, end=end, limit=limit, partitions=partitions, buckets=buckets, metadata_columns=True
+            columns,
+            start=start,
+            end=end,
+            limit=limit,
+            partitions=partitions,
+            buckets=buckets,
+            metadata_columns=True,
+            skip_damaged=skip_damaged,
         )
 
     async def snapshot(
@@ -234,6 +242,8 @@ class AsyncTable:
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
         where: Predicate | None = None,
+        skip_damaged: bool = False,
+        keep_damaged: bool = False,
     ) -> AsyncScan:
         """Describe a read of the log; takes what Table.scan takes."""
         return AsyncScan(
@@ -249,6 +259,8 @@ class AsyncTable:
                 buckets=None if buckets is None else tuple(buckets),
                 metadata_columns=metadata_columns,
                 where=where,
+                skip_damaged=skip_damaged,
+                keep_damaged=keep_damaged,
             ),
         )
 

@@ -48,6 +48,13 @@ WRITER_NO_KEY_ASSIGNER = _row(
 
 # Scanners
 SCANNER_CHECK_CRC = _switch("client.scanner.log.check-crc", "Whether checksums are checked on read.", default=True)
+SCANNER_BATCH_MAX = _row(
+    "client.scanner.log.max-decompressed-batch-size",
+    SIZE,
+    128 * _MB,
+    "Memory that the rows of one stored batch may take once they are decompressed; one that claims more, and more than "
+    "16 times its size, is refused as damaged.",
+)
 SCANNER_POLL_RECORDS = _row("client.scanner.log.max-poll-records", COUNT, 500, "Records one poll returns at most.")
 FETCH_MAX = _row("client.scanner.log.fetch.max-bytes", SIZE, 16 * _MB, "Bytes one fetch returns at most.")
 FETCH_MAX_BUCKET = _row(

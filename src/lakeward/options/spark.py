@@ -113,9 +113,15 @@ MAX_ROWS = _optional("maxRowsPerTrigger", _ROWS, "Rows one micro-batch reads at 
 MAX_BYTES = _optional("maxBytesPerTrigger", SIZE, "Bytes one micro-batch reads at most, about.")
 FAIL_ON_DATA_LOSS = _switch(
     "failOnDataLoss",
-    "Whether a stream ends with an error when rows it has not read were removed by retention; if not, it goes on with"
-    " what is left.",
+    "Whether a stream ends with an error when rows it has not read were removed by retention, or given up with"
+    " `lakeward repair`; if not, it goes on with what is left.",
     default=True,
+)
+SKIP_DAMAGED = _switch(
+    "scan.skip-damaged",
+    "Whether rows of the log that cannot be read are left out, with a warning that names their offsets; if not, they"
+    " are an error.",
+    default=False,
 )
 GROUP_ID = _optional("properties.group.id", TEXT, "The consumer group whose offsets a stream commits.")
 AUTO_COMMIT = _switch(

@@ -31,6 +31,15 @@ def removed(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLo
     )
 
 
+def missing(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
+    """The log goes on behind a range that was given up."""
+    return DataLossError(
+        f"{stop - start:,} rows of {table}, bucket {bucket}, offsets {start} to {stop - 1}, are not in the log: they "
+        f"were given up (`lakeward repair`) before they were read: {_CHOICE}.",
+        *(table, bucket, start, stop),
+    )
+
+
 def state_passed(table: TablePath, bucket: BucketId, as_of: int, begin: int) -> DataLossError:
     """Retention has passed the point as of which a stream reads a state."""
     return DataLossError(

@@ -43,6 +43,7 @@ class ReadOptions:
     split_rows: int | None = None
     deletes: Deletes = Deletes.FAIL
     fail_on_data_loss: bool = True
+    skip_damaged: bool = False
     group: str | None = None
     rows_max: int | None = None
     bytes_max: int | None = None
@@ -66,6 +67,7 @@ class ReadOptions:
             split_rows=rows.SPLIT_ROWS.read(given),
             deletes=Deletes(rows.SCAN_DELETES.read(given)),
             fail_on_data_loss=rows.FAIL_ON_DATA_LOSS.read(given),
+            skip_damaged=rows.SKIP_DAMAGED.read(given),
             group=rows.GROUP_ID.read(given),
             rows_max=rows.MAX_ROWS.read(given),
             bytes_max=rows.MAX_BYTES.read(given),

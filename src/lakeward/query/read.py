@@ -15,7 +15,7 @@ from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.cold import LogGoneError
-from lakeward.query.data_loss import DataLossError, removed
+from lakeward.query.data_loss import DataLossError, missing, removed
 from lakeward.query.lake_cache import lake_cache_of
 from lakeward.query.lake_rows import LakeRows
 from lakeward.query.merge import Tail
@@ -162,7 +162,8 @@ class _Reading:
             ) from wrong
 
     def _plain(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
-        if not self._columns and not self._request.filters:  # only counted: the offsets say it
+        counts = not self._columns and not self._request.filters
+        if counts and not self._request.settings.skip_damaged:  # only counted: the offsets say it
             for first in range(split.start, split.stop, _COUNTED_ROWS):
                 yield counted(min(_COUNTED_ROWS, split.stop - first))
             return
@@ -176,7 +177,7 @@ class _Reading:
         """What retention removes while it is read has been in the lake before: it is read there, by its offsets."""
         at, names = split.start, list(self._columns)
         # Without filters every offset comes as a row, so that counting them tells where one is, and costs nothing.
-        told = bool(self._request.filters)
+        told = bool(self._request.filters) or self._request.settings.skip_damaged
         while at < split.stop:
             try:
                 for rows in self._fetched(replace(split, start=at), self._own_columns(), metadata=told, strict=True):
@@ -208,7 +209,7 @@ class _Reading:
         start = max(split.start - lead, 0)
         while start < split.stop:
             try:
-                yield from self._scan(split, start, columns, metadata=metadata).batches()
+                yield from self._minding_gaps(split, self._scan(split, start, columns, metadata=metadata))
                 return
             except LakewardError as wrong:
                 if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
@@ -219,6 +220,21 @@ class _Reading:
                 if begin > split.start and (strict or self._request.settings.fail_on_data_loss):
                     raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
             start = begin
+
+    def _minding_gaps(self, split: LogSplit, scan: Scan) -> Iterator[pa.RecordBatch]:
+        """The rows of a scan; a stream must not pass over offsets that are missing, unless it is told to."""
+        minds = split.in_stream and self._request.settings.fail_on_data_loss
+        for rows in scan.batches():
+            if minds and scan.left_out:
+                self._refuse_gaps(split, scan)
+            yield rows
+        if minds:
+            self._refuse_gaps(split, scan)
+
+    def _refuse_gaps(self, split: LogSplit, scan: Scan) -> None:
+        for one in scan.left_out:
+            if one.missing and one.stop > split.start:
+                raise missing(self._request.path, split.id, one.start, one.stop)
 
     def _scan(self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool) -> Scan:
         where = None
@@ -232,6 +248,7 @@ class _Reading:
             buckets=[split.bucket],
             metadata_columns=metadata,
             where=where,
+            skip_damaged=self._request.settings.skip_damaged,
         )
 
     def _own_columns(self) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class LogSplit:
     bucket: int
     start: int
     stop: int
+    #: Whether a stream reads it, which minds offsets that are missing.
+    in_stream: bool = False
 
     @property
     def id(self) -> BucketId:
@@ -63,6 +65,7 @@ class LogSplit:
             "bucket": self.bucket,
             "start": self.start,
             "stop": self.stop,
+            **({"in_stream": True} if self.in_stream else {}),
         }
 
 

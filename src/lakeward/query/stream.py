@@ -183,7 +183,7 @@ class TableStream:
         states = self._states({i: s for i, s in batch.states.items() if i not in known}, start.state_ms, found)
         keeps_order = found.table.info.descriptor.has_primary_key
         logs = whole_logs(present) if keeps_order else log_splits(present, self._request)
-        splits = (*lake, *states, *logs)
+        splits = (*lake, *states, *(replace(log, in_stream=True) for log in logs))
         numbers = summary(found.table.info, self._request, splits, found.partitions_in_all)
         return Plan(splits, numbers, keeps_order)
 

@@ -5,6 +5,7 @@ A log and its batches:
     layout, batch_header   Field, Layout; BATCH_V0, V1, V2
     log_batch              batches in a buffer: cut, check, stamp, walk
     arrow_message          where rows, nodes and buffers stand in an Arrow message
+    arrow_claims           … and whether they can be what they say
     null_columns           columns that a batch does not have yet, as NULLs
     projection             columns asked for, columns sent: surgery, never decoding
     crc32c, varint         checksum; variable-length integers
@@ -31,5 +32,6 @@ Whole batches at a time, for primary key tables. These load numba, and a server 
 The client's side; these import Arrow, and the server never imports them:
 
     arrow_casts, arrow_statistics          values made to fit; min, max, nulls of Arrow columns
+    arrow_values                           whether values are what their types say
     arrow_types, arrow_rows, arrow_row_kernels, bucket_kernels, row_batches, log_batch_builder, partition_values
 """

@@ -77,10 +77,11 @@ def null_buffers(type_: DataType, rows: int) -> Iterator[int]:
         case TypeRoot.BOOLEAN:
             yield _bits(rows)
         case _:
-            yield rows * _width(type_)
+            yield rows * fixed_width(type_)
 
 
-def _width(type_: DataType) -> int:
+def fixed_width(type_: DataType) -> int:
+    """Bytes of a value of a type whose values are all of one size."""
     if type_.root is TypeRoot.BINARY:
         assert type_.length is not None
         return type_.length

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from arrow_batches import ids_batch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.client.batch_cutter import cut
+from lakeward.errors import CorruptError
 from lakeward.records.log_batch import walk_batches
 
 
@@ -40,6 +42,9 @@ def test_the_last_header_tells_where_to_go_on() -> None:
 
 
 def test_garbage_ends_the_walk() -> None:
-    """A length that makes no sense stops the cutting instead of looping."""
-    assert list(cut(memoryview(bytes(100)))) == []
-    assert list(cut(memoryview(b"\xff" * 100))) == []
+    """A length or version that makes no sense ends the cutting; an answer that begins so is refused."""
+    good = bytes(ids_batch([1]))
+    for garbage in (bytes(100), b"\xff" * 100):
+        assert [bytes(piece) for piece, _ in cut(memoryview(good + garbage))] == [good]
+        with pytest.raises(CorruptError):
+            list(cut(memoryview(garbage)))

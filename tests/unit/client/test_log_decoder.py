@@ -167,7 +167,7 @@ def test_damage_is_found_by_the_checksum() -> None:
     """A flipped bit is CORRUPT_RECORD with table, bucket and offset, unless checks are off or the server projected."""
     data = bytearray(arrow_batch(ROWS, base_offset=9))
     data[-1] ^= 1
-    with pytest.raises(LakewardError, match=r"db\.t, bucket 4, offset 9") as caught:
+    with pytest.raises(LakewardError, match=r"db\.t, bucket 4, offsets 9 to 11") as caught:
         LogDecoder(INFO).decode(chunk(data))
     assert caught.value.code is ErrorCode.CORRUPT_RECORD
     assert LogDecoder(INFO, check_crc=False).decode(chunk(data))

@@ -12,12 +12,13 @@ from arrow_batches import arrow_batch, ids_batch
 from fake_cluster import Asked, FakeCluster, table_info
 from remote_segments import batches, fetch_info, put_segment, told
 
+from lakeward.client.damage import Damage
 from lakeward.client.log_decoder import LogDecoder
 from lakeward.client.log_fetcher import LogFetcher
 from lakeward.client.offsets import Place
 from lakeward.client.remote.directory_source import DirectorySource
 from lakeward.client.results import BucketId
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model import json_form
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
@@ -369,3 +370,73 @@ async def test_leaving_takes_back_what_was_asked(cluster: FakeCluster) -> None:
     assert asked.answer.cancelled()
     await asyncio.sleep(0)
     assert not cluster.channel.asked
+
+
+async def test_damage_that_a_server_tells_ends_the_read(cluster: FakeCluster) -> None:
+    """It is not asked for again: the error has the server's sentence, the place, and the way past it."""
+    for code in (ErrorCode.CORRUPT_RECORD, ErrorCode.CORRUPT_MESSAGE):
+        fetcher = fetcher_of(cluster)
+        async with fetcher:
+            fetcher.subscribe(place(0), 4, 10)
+            reply(await cluster.channel.next(), b0=code)
+            with pytest.raises(CorruptError, match=r"db\.t, bucket 0, offset 4 cannot be read.*skip_damaged"):
+                await read_all(fetcher)
+            assert not cluster.channel.asked
+
+
+async def test_a_bad_batch_that_cannot_be_projected_is_asked_for_whole(cluster: FakeCluster) -> None:
+    """Then the reader sees which batch it is, and what lies around it."""
+    info = table_info("id BIGINT, name STRING")
+    fetcher = fetcher_of(cluster, info=info, columns=["id"])
+    async with fetcher:
+        fetcher.subscribe(place(0), 0, 2)
+        reply(await cluster.channel.next(), b0=ErrorCode.CORRUPT_RECORD)
+        asked = await cluster.channel.next()
+        assert not asked.message.tables_req[0].projection_pushdown_enabled
+        rows = pa.record_batch({"id": [1, 2], "name": ["a", "b"]})
+        reply(asked, b0=bytes(arrow_batch(rows)))
+        assert ids(*await read_all(fetcher)) == [1, 2]
+
+
+async def test_a_jump_between_batches_is_noted(cluster: FakeCluster) -> None:
+    """Offsets that were given up are not passed silently, at the beginning of an answer or within it."""
+    damage = Damage(INFO.path)
+    fetcher = LogFetcher(cluster, INFO, LogDecoder(INFO, damage=damage), follow=False, damage=damage)  # type: ignore[arg-type]
+    async with fetcher:
+        fetcher.subscribe(place(0), 0, 12)
+        reply(await cluster.channel.next(), b0=bytes(ids_batch([1], base_offset=2) + ids_batch([2], base_offset=9)))
+        reply(await cluster.channel.next(), b0=bytes(ids_batch([3, 4], base_offset=10)))
+        assert ids(*await read_all(fetcher)) == [1, 2, 3, 4]
+    assert [(one.start, one.stop, one.missing) for one in damage.left_out] == [(0, 2, True), (3, 9, True)]
+
+
+@pytest.mark.parametrize("says", ["What lies before and from offset 7 on can be read.", "It is damaged."])
+async def test_a_range_that_a_server_has_lost_is_skipped_by_intent(cluster: FakeCluster, says: str) -> None:
+    """The scan goes on at the first offset that can be read: as the server says, or found by asking."""
+    damage = Damage(INFO.path, skips=True)
+    fetcher = LogFetcher(cluster, INFO, LogDecoder(INFO, damage=damage), follow=False, damage=damage)  # type: ignore[arg-type]
+    probes = 0
+
+    async def serve() -> None:
+        nonlocal probes
+        while True:
+            asked = await cluster.channel.next()
+            (offset,) = offsets(asked).values()
+            probes += 1
+            if 3 <= offset < 7:
+                bad = PbFetchLogRespForBucket(
+                    bucket_id=0, error_code=ErrorCode.CORRUPT_RECORD.value, error_message=says
+                )
+                answer = PbFetchLogRespForTable(table_id=7, buckets_resp=(bad,))
+                asked.answer.set_result(FetchLogResponse(tables_resp=(answer,)))
+            else:
+                first = 0 if offset < 3 else 7
+                reply(asked, b0=bytes(ids_batch([first, first + 1, first + 2], base_offset=first)))
+
+    serving = asyncio.create_task(serve())
+    async with fetcher:
+        fetcher.subscribe(place(0), 0, 10)
+        assert ids(*await read_all(fetcher)) == [0, 1, 2, 7, 8, 9]
+    serving.cancel()
+    assert [(one.start, one.stop, one.missing) for one in damage.left_out] == [(3, 7, False)]
+    assert probes < 10

@@ -49,9 +49,7 @@ def _read(segment: Segment, start: int, wanted: int) -> memoryview:
     except OSError as wrong:
         raise ErrorCode.STORAGE.error(f"The remote log segment {path} cannot be read: {wrong}.") from wrong
     if len(data) < wanted:
-        raise ErrorCode.CORRUPT_RECORD.error(
-            f"The remote log segment {path} is damaged: it has {start + len(data)} of {segment.size_bytes} bytes."
-        )
+        raise segment.damaged(f"it has {start + len(data)} of {segment.size_bytes} bytes")
     return memoryview(data)
 
 

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from lakeward.client.remote.access import RemoteAccess
 from lakeward.client.remote.piece_cache import PieceCache
 from lakeward.client.remote.segment import Segment
-from lakeward.errors import ErrorCode
 
 
 class ObjectSource:
@@ -39,8 +38,5 @@ class ObjectSource:
         path = f"{parts.path.strip('/')}/{segment.name}"
         data = await self._access.read(f"{parts.scheme}://{parts.netloc}", path, start, end)
         if len(data) != end - start:
-            raise ErrorCode.CORRUPT_RECORD.error(
-                f"The remote log segment {segment.url} is damaged: it has {start + len(data)} of "
-                f"{segment.size_bytes} bytes."
-            )
+            raise segment.damaged(f"it has {start + len(data)} of {segment.size_bytes} bytes")
         return data

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lakeward.client.batch_cutter import PIECE_BYTES
 from lakeward.client.remote.segment import Segment
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import LakewardError
 from lakeward.records.batch_header import HEADER_BYTES, MAGIC_AT, OVERHEAD_BYTES, BatchHeader
 from lakeward.records.log_batch import walk_batches
 
@@ -100,7 +100,4 @@ class PieceCutter:
         return self._damaged(f"there is no batch at byte {self._at}")
 
     def _damaged(self, what: str) -> LakewardError:
-        return ErrorCode.CORRUPT_RECORD.error(
-            f"The remote log segment {self._segment.url} is damaged: {what}. Its rows cannot be read; a scan can start "
-            f"behind it, at offset {self._segment.end_offset}."
-        )
+        return self._segment.damaged(what)

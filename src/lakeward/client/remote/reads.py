@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lakeward.client.cluster import Cluster
 from lakeward.client.remote.piece_cutter import Cut
-from lakeward.errors import CorruptError, ErrorCode, LakewardError, RetriableError
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
 
 if TYPE_CHECKING:
@@ -61,8 +61,10 @@ class RemoteReads:
             await self._rest(cursor)
             return
         if cursor.next_offset == before:
+            ends = [s.remote_log_end_offset for s in info.remote_log_segments]
             raise ErrorCode.CORRUPT_RECORD.error(
-                f"The remote segments in {info.remote_log_tablet_dir} hold nothing from offset {before} on."
+                f"The remote segments in {info.remote_log_tablet_dir} hold nothing from offset {before} on. "
+                f"The log goes on at offset {max(ends, default=before)}."
             )
 
     def _may_pass(self, cursor: Cursor, wrong: LakewardError) -> bool:
@@ -70,7 +72,7 @@ class RemoteReads:
         now_s = asyncio.get_running_loop().time()
         trouble = self._troubles.setdefault(cursor, _Trouble(now_s))
         trouble.failures += 1
-        if isinstance(wrong, RetriableError) and not isinstance(wrong, CorruptError):
+        if isinstance(wrong, RetriableError):
             return now_s < trouble.since_s + _GIVE_UP_S
         is_gone = wrong.code in {ErrorCode.STORAGE, ErrorCode.SECURITY_TOKEN}
         return is_gone and trouble.failures < _MISSING_MAX

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
 
 
@@ -22,6 +23,12 @@ class Segment:
     def url(self) -> str:
         """Where it is, for people."""
         return f"{self.directory}/{self.name}"
+
+    def damaged(self, what: str) -> LakewardError:
+        """The error of a segment whose bytes are not what they should be."""
+        return ErrorCode.CORRUPT_RECORD.error(
+            f"The remote log segment {self.url} is damaged: {what}. The log goes on at offset {self.end_offset}."
+        )
 
 
 def segments_of(info: PbRemoteLogFetchInfo, end_offset: int | None = None) -> list[Segment]:

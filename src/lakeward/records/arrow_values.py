@@ -1,0 +1,62 @@
+"""Whether the values of Arrow columns are what their types say: offsets in order, texts in UTF-8, numbers in range.
+
+`Array.validate(full=True)` knows all of that, and takes as long as the rest of a scan. So columns are first looked at
+as a whole, by what is quick and can only err to the strict side; those that do not pass are left to Arrow's judgement.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+_ASCII_END = 0x80
+_PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def check_values(rows: pa.RecordBatch) -> None:
+    """Raise pyarrow.ArrowInvalid at values that are none of their column's type; the structure was checked before."""
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        if not _is_good(column):
+            try:
+                column.validate(full=True)
+            except pa.ArrowInvalid as wrong:
+                raise pa.ArrowInvalid(f"column {field.name} of type {field.type}: {wrong}") from None
+
+
+def _is_good(column: pa.Array) -> bool:
+    """Whether a column is surely good; False leaves it open."""
+    if not len(column):
+        return False
+    kind = column.type
+    buffers = column.buffers()
+    if not _nulls_are_right(column, buffers[0]):
+        return False
+    if pa.types.is_string(kind):
+        return _offsets_are_right(column, buffers) and _is_ascii(buffers[2])
+    if pa.types.is_binary(kind):
+        return _offsets_are_right(column, buffers)
+    if pa.types.is_time(kind):
+        width = np.int32 if kind.bit_width == 32 else np.int64
+        times = np.frombuffer(buffers[1], width, len(column))
+        return bool(times.min() >= 0 and times.max() < _PER_DAY[kind.unit])
+    return not bool(pa.types.is_nested(kind) or pa.types.is_decimal(kind))
+
+
+def _nulls_are_right(column: pa.Array, validity: pa.Buffer | None) -> bool:
+    if validity is None:
+        return not column.null_count
+    bits = np.unpackbits(np.frombuffer(validity, np.uint8), count=len(column), bitorder="little")
+    return bool(len(column) - int(np.count_nonzero(bits)) == column.null_count)
+
+
+def _offsets_are_right(column: pa.Array, buffers: list[Any]) -> bool:
+    offsets: NDArray[np.int32] = np.frombuffer(buffers[1], np.int32, len(column) + 1)
+    size = 0 if buffers[2] is None else buffers[2].size
+    return bool(offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all())
+
+
+def _is_ascii(data: pa.Buffer | None) -> bool:
+    return data is None or not data.size or bool(np.frombuffer(data, np.uint8).max() < _ASCII_END)
