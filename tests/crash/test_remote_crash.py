@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +26,7 @@ from wire_tables import EARLIEST, LATEST, WireTable, create_database
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.records.log_batch import crc_is_right, walk_batches
 from lakeward.remote.log_manifest import LogManifest
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 ROUNDS = int(os.environ.get("REMOTE_CRASH_ROUNDS", "4"))
 SEED = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**6))))
@@ -110,11 +110,11 @@ def _records(table: WireTable, offset: int) -> Iterator[bytes]:
 
 def _manifests(data_dir: Path, remote: Path) -> list[tuple[LogManifest, Path]]:
     """What the pointers on disk name."""
-    database = sqlite3.connect(data_dir / "metadata.db")
+    metadata = SqliteMetadataStore(data_dir / "metadata.db")
     try:
-        texts = [row[0] for row in database.execute("SELECT text FROM documents WHERE area = 'remote-logs'")]
+        texts = [document.text for document in metadata.documents("remote-logs")]
     finally:
-        database.close()
+        metadata.close()
     paths = [remote / json.loads(text)["remote_log_manifest_path"] for text in texts]
     return [(LogManifest.of_json(path.read_bytes()), path) for path in paths]
 

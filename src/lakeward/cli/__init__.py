@@ -6,7 +6,7 @@ failures              exceptions → one sentence and an exit code, in one place
 parameters            what people write → names, pairs, places in a log; completion from the server
 
 serve, demo, bench    run a server, show it, measure it
-restore               rebuild a lost one from its remote storage
+restore, metadata     rebuild a lost one from its remote storage; mend the files of its catalog
 databases, tables, partitions, cluster
 append, tail, head, offsets
 upsert, delete, lookup, changelog, dump

@@ -35,6 +35,7 @@ _SECTIONS = {
         "lake": _HOME + "lake",
     },
     "Look after": {
+        "metadata": _HOME + "metadata",
         "groups": _HOME + "groups",
         "remote": _HOME + "remote",
         "cluster": _HOME + "cluster",

@@ -5,15 +5,22 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+#: What a server writes is for its owner alone.
+FILE_MODE = 0o600
+
 
 def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Write a file beside the old one and rename it into place; `durable` also survives a power cut."""
     beside = path.with_name(path.name + ".tmp")
-    with beside.open("wb") as file:
-        file.write(content)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE), "wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError:
+        beside.unlink(missing_ok=True)  # half a file would take the room that is missing
+        raise
     beside.replace(path)
     if durable:
         sync_directory(path.parent)

@@ -2,14 +2,16 @@
 
 <data.dir>/
   lakeward.lock                                              held while a server runs
-  metadata.db                                                the catalog
+  metadata.db, .journal, .identity, .copies/                 the catalog (server.metadata_store.files)
   <db>/<table>-<tableId>[/<partition>-p<partitionId>]/log-<bucket>/
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Self
@@ -23,6 +25,8 @@ RESTORING_FILE = "restoring.json"
 _LOCK_FILE = "lakeward.lock"
 #: A dropped table's directory is renamed first, so that a crash in the middle of deleting leaves no half table.
 _DROPPED_SUFFIX = ".dropped"
+_TABLE = re.compile(r".+-(\d+)")
+_PARTITION = re.compile(r".+-p(\d+)")
 
 
 class DataDirectory:
@@ -46,8 +50,9 @@ class DataDirectory:
                 f"The data directory {self.root} is in use by another lakeward server (process {holder}). "
                 f"Stop that server or start this one with another --data-dir."
             ) from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        with contextlib.suppress(OSError):  # for people only; a disk may be full
+            os.ftruncate(self._lock, 0)
+            os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
 
     def __enter__(self) -> Self:
         return self
@@ -99,3 +104,27 @@ class DataDirectory:
     def dropped(self) -> list[Path]:
         """Leftovers of drops that a crash interrupted."""
         return [*self.root.glob(f"*/*{_DROPPED_SUFFIX}"), *self.root.glob(f"*/*/*{_DROPPED_SUFFIX}")]
+
+
+def stray_directories(root: Path, next_table_id: int, next_partition_id: int) -> list[Path]:
+    """Directories with the data of tables and partitions whose ids have not been given out yet."""
+    strays = []
+    for database in _directories(root):
+        for table in _directories(database):
+            found = _TABLE.fullmatch(table.name)
+            if found is None:
+                continue
+            if int(found[1]) >= next_table_id:
+                if any(table.glob("log-*/*.log")) or any(table.glob("*-p*/log-*/*.log")):
+                    strays.append(table)
+                continue
+            for partition in _directories(table):
+                named = _PARTITION.fullmatch(partition.name)
+                if named is not None and int(named[1]) >= next_partition_id:
+                    strays.append(partition)
+    return strays
+
+
+def _directories(parent: Path) -> list[Path]:
+    with os.scandir(parent) as entries:
+        return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]

@@ -1,140 +1,64 @@
-"""SqliteMetadataStore: metadata in one SQLite file.
+"""SqliteMetadataStore: metadata in SQLite, in memory, with an image and a journal on disk.
 
-Write-ahead logging with `synchronous=FULL`: a change is on disk before the caller hears of it, and a kill at any moment
-leaves the last complete change.
+A change is in the journal, synced, before the caller hears of it. SQLite's own log is not used: it drops what comes
+after a flipped bit without a word, and pages of a database carry no checksum at all.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode
+from lakeward.server.metadata_store.files import Found, MetadataFiles
+from lakeward.server.metadata_store.image import Image
+from lakeward.server.metadata_store.journal import Journal
+from lakeward.server.metadata_store.opening import load, new_database, strays_of, unusable
 from lakeward.server.metadata_store.port import (
-    Counter,
     DatabaseRecord,
     Document,
     PartitionRecord,
     SchemaRecord,
     TableRecord,
 )
+from lakeward.server.metadata_store.sqlite_change import SqliteChange
+from lakeward.storage.atomic_file import replace_file
 
+_log = logging.getLogger(__name__)
 FILE_NAME = "metadata.db"
-SCHEMA_VERSION = 1
-_BUSY_SECONDS = 5.0
+#: A journal of this size is folded into a new image, unless the image itself is larger.
+_FOLD_BYTES = 1 << 20
+_SET_ASIDE = ".set-aside"
 
-_TABLES = """
-CREATE TABLE databases (
-    name TEXT PRIMARY KEY, descriptor TEXT NOT NULL, created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE tables (
-    table_id INTEGER PRIMARY KEY, database TEXT NOT NULL REFERENCES databases (name), name TEXT NOT NULL,
-    descriptor TEXT NOT NULL, schema_id INTEGER NOT NULL, created_ms INTEGER NOT NULL, modified_ms INTEGER NOT NULL,
-    UNIQUE (database, name)
-);
-CREATE TABLE schemas (
-    table_id INTEGER NOT NULL REFERENCES tables (table_id) ON DELETE CASCADE, schema_id INTEGER NOT NULL,
-    schema TEXT NOT NULL, PRIMARY KEY (table_id, schema_id)
-) WITHOUT ROWID;
-CREATE TABLE partitions (
-    partition_id INTEGER PRIMARY KEY, table_id INTEGER NOT NULL REFERENCES tables (table_id) ON DELETE CASCADE,
-    name TEXT NOT NULL, created_ms INTEGER NOT NULL, UNIQUE (table_id, name)
-);
-CREATE TABLE counters (name TEXT PRIMARY KEY, next_id INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE options (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE documents (
-    area TEXT NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (area, key)
-) WITHOUT ROWID;
-"""
-
-
-class _SqliteChange:
-    """The statements of one transaction."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._run = connection.execute
-
-    def take(self, counter: Counter, count: int = 1) -> int:
-        row = self._run(
-            "INSERT INTO counters VALUES (?, ?) ON CONFLICT (name) DO UPDATE"
-            " SET next_id = next_id + excluded.next_id RETURNING next_id",
-            (counter.value, count),
-        ).fetchone()
-        return int(row[0]) - count
-
-    def put_database(self, record: DatabaseRecord) -> None:
-        self._run(
-            "INSERT INTO databases VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
-            " SET descriptor = excluded.descriptor, modified_ms = excluded.modified_ms",
-            (record.name, record.descriptor, record.created_ms, record.modified_ms),
-        )
-
-    def delete_database(self, name: str) -> None:
-        self._run("DELETE FROM databases WHERE name = ?", (name,))
-
-    def put_table(self, record: TableRecord) -> None:
-        self._run(
-            "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (table_id) DO UPDATE"
-            " SET descriptor = excluded.descriptor, schema_id = excluded.schema_id, modified_ms = excluded.modified_ms",
-            (
-                record.table_id,
-                record.database,
-                record.name,
-                record.descriptor,
-                record.schema_id,
-                record.created_ms,
-                record.modified_ms,
-            ),
-        )
-
-    def delete_table(self, table_id: int) -> None:
-        self._run("DELETE FROM tables WHERE table_id = ?", (table_id,))
-
-    def put_schema(self, record: SchemaRecord) -> None:
-        self._run("INSERT OR REPLACE INTO schemas VALUES (?, ?, ?)", (record.table_id, record.schema_id, record.schema))
-
-    def put_partition(self, record: PartitionRecord) -> None:
-        self._run(
-            "INSERT INTO partitions VALUES (?, ?, ?, ?)",
-            (record.partition_id, record.table_id, record.name, record.created_ms),
-        )
-
-    def delete_partition(self, partition_id: int) -> None:
-        self._run("DELETE FROM partitions WHERE partition_id = ?", (partition_id,))
-
-    def put_option(self, key: str, value: str) -> None:
-        self._run("INSERT OR REPLACE INTO options VALUES (?, ?)", (key, value))
-
-    def delete_option(self, key: str) -> None:
-        self._run("DELETE FROM options WHERE key = ?", (key,))
-
-    def put_document(self, document: Document) -> None:
-        self._run("INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (document.area, document.key, document.text))
-
-    def delete_document(self, area: str, key: str) -> None:
-        self._run("DELETE FROM documents WHERE area = ? AND key = ?", (area, key))
+Filling = Callable[[MetadataFiles, Found, sqlite3.Connection], None]
 
 
 class SqliteMetadataStore:
     """A MetadataStore in `metadata.db` of a data directory."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, filling: Filling = load) -> None:
+        """`filling` decides what is good enough to go on with: by default nothing but all that was acknowledged."""
         self._path = path
         #: Told after every change that is on disk.
         self.on_change: Callable[[], None] = _nobody_listens
+        self._files = MetadataFiles(path)
+        self._connection = new_database()
+        self._lock = threading.RLock()
+        self._journal: Journal | None = None
+        self._mirror: Journal | None = None
+        self._folded_bytes, self._folded_generation = 0, -1
         try:
-            self._connection = sqlite3.connect(
-                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as wrong:
-            raise _unusable(path, wrong) from wrong
-        try:
-            self._prepare()
-        except sqlite3.Error as wrong:
+            found = self._files.find()
+            filling(self._files, found, self._connection)
+            self._begin(found)
+        except OSError as wrong:
             self._connection.close()
-            raise _unusable(path, wrong) from wrong
+            raise unusable(path, wrong) from wrong
         except BaseException:
             self._connection.close()
             raise
@@ -148,52 +72,104 @@ class SqliteMetadataStore:
             raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
         return cls(data_dir / FILE_NAME)
 
-    def _prepare(self) -> None:
-        run = self._connection.execute
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")
-        run("PRAGMA foreign_keys = ON")
-        run("PRAGMA mmap_size = 0")
-        with self._transaction():
-            version = int(run("PRAGMA user_version").fetchone()[0])
-            if version == 0:
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    run(statement)
-                run(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version != SCHEMA_VERSION:
-                raise ErrorCode.STORAGE.error(
-                    f"The metadata file {self._path} has version {version}, this program reads {SCHEMA_VERSION}."
-                    " Start the release that wrote it."
-                )
+    def _begin(self, found: Found) -> None:
+        self._identity = found.identity or str(uuid.uuid4())
+        self._generation = found.reached if found.is_complete else found.end + 1  # a number is not given twice
+        for trouble in found.troubles:
+            _log.warning("the metadata in %s is whole in spite of %s", self._path.parent, trouble)
+        if found.journal_size is None or found.image is None:
+            if any(trouble.startswith(f"{self._path.name}: it") for trouble in found.troubles) and self._path.exists():
+                self._path.replace(self._path.with_name(self._path.name + _SET_ASIDE))
+            self._fold()
+            if found.troubles:
+                self._files.prune_copies(1)  # what is damaged is of no more use, now that all is there twice
+            self._files.write_identity(self._identity)
+            for suffix in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            return
+        self._folded_bytes, self._folded_generation = len(found.image.content), found.image.generation
+        self._journal = Journal(self._files.journal, at=found.journal_size, durable=True)
+        mirror = self._files.copy(found.image.generation, ".journal")
+        self._mirror = Journal(mirror, at=found.journal_size, durable=False) if mirror.exists() else None
+
+    def _fold(self) -> None:
+        """Write a new image, twice, and begin a new journal behind it."""
+        image = self.image()
+        sealed = image.sealed()
+        files = self._files
+        files.copies.mkdir(mode=0o700, exist_ok=True)
+        replace_file(files.copy(image.generation, ".db"), sealed)
+        mirror = Journal.begin(
+            files.copy(image.generation, ".journal"), self._identity, image.generation, durable=False
+        )
+        replace_file(files.image, sealed)
+        journal = Journal.begin(files.journal, self._identity, image.generation, durable=True)
+        self._let_go()
+        self._journal, self._mirror = journal, mirror
+        self._folded_bytes, self._folded_generation = len(sealed), image.generation
+        files.prune_copies()
+
+    def _let_go(self) -> None:
+        for journal in (self._journal, self._mirror):
+            if journal is not None:
+                journal.close()
+        self._journal = self._mirror = None
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[SqliteChange]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            yield
+            change = SqliteChange(self._connection)
+            yield change
+            if change.statements:
+                assert self._journal is not None, "the store is closed"
+                self._journal.append(self._generation + 1, change.statements)
+                self._generation += 1
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+        if change.statements:
+            self._after(change)
+
+    def _after(self, change: SqliteChange) -> None:
+        try:
+            if self._mirror is not None:
+                self._mirror.append(self._generation, change.statements)
+            if self._journal is not None and self._journal.size > max(_FOLD_BYTES, self._folded_bytes):
+                self._fold()
+        except OSError as wrong:
+            # The change is safe in the journal; what failed is the second copy.
+            _log.warning("the metadata in %s has no second copy for now: %s", self._path.parent, wrong.strerror)
+            self._mirror = None
 
     @contextmanager
-    def change(self) -> Iterator[_SqliteChange]:
+    def change(self) -> Iterator[SqliteChange]:
         """A transaction: durable when the block ends, undone when it raises."""
         try:
-            with self._transaction():
-                yield _SqliteChange(self._connection)
+            with self._lock, self._transaction() as change:
+                yield change
         except sqlite3.Error as wrong:
             raise ErrorCode.STORAGE.error(f"The metadata file {self._path} refused a change: {wrong}.") from wrong
+        except OSError as wrong:
+            raise ErrorCode.STORAGE.error(
+                f"The metadata file {self._path} refused a change: {wrong.strerror or wrong}."
+            ) from wrong
         self.on_change()
+
+    def image(self) -> Image:
+        """All changes up to now; on any thread."""
+        with self._lock:
+            return Image(self._identity, self._generation, self._connection.serialize())
 
     def copy_to(self, target: Path) -> None:
         """All changes up to now, as a file that can be opened by itself; on any thread, changes go on meanwhile."""
-        try:
-            with closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as reader:
-                reader.execute("VACUUM INTO ?", (str(target),))
-        except sqlite3.Error as wrong:
-            raise ErrorCode.STORAGE.error(f"The metadata file {self._path} cannot be copied: {wrong}.") from wrong
+        replace_file(target, self.image().sealed())
+
+    def strays(self) -> list[Path]:
+        """Directories with data of tables and partitions whose ids have not been given out."""
+        return strays_of(self._files, self._connection)
 
     def databases(self) -> Iterable[DatabaseRecord]:
         """Every database."""
@@ -229,15 +205,15 @@ class SqliteMetadataStore:
         return [Document(*row) for row in self._connection.execute(query, (area,))]
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file and let go of it."""
+        """Fold the journal into the image and let go of both."""
+        try:
+            if self._generation > self._folded_generation:
+                self._fold()
+        except OSError as wrong:
+            _log.warning("the journal of %s stays as it is until the next start: %s", self._path, wrong.strerror)
+        self._let_go()
         self._connection.close()
 
 
 def _nobody_listens() -> None:
     """What is told until somebody listens."""
-
-
-def _unusable(path: Path, wrong: sqlite3.Error) -> LakewardError:
-    return ErrorCode.STORAGE.error(
-        f"The metadata file {path} cannot be opened: {wrong}. Is it a Lakeward data directory you may write to?"
-    )

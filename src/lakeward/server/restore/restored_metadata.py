@@ -8,7 +8,7 @@ from pathlib import Path
 from lakeward.server.coordinator.lake.snapshots import AREA as LAKE_AREA
 from lakeward.server.coordinator.lake.snapshots import offsets_paths
 from lakeward.server.coordinator.row_numbers import AREA as NUMBERS_AREA
-from lakeward.server.metadata_store.port import Counter, Document, MetadataStore
+from lakeward.server.metadata_store.port import Change, Counter, Document, MetadataStore
 from lakeward.server.remote.ownership import identity_document
 
 #: What the old server may have given out after its last backup: as many ids of each kind are skipped.
@@ -26,11 +26,16 @@ def adopt(metadata: MetadataStore, server_id: str) -> None:
     """Give the server its new identity, and let no id be given a second time."""
     with metadata.change() as change:
         change.put_document(identity_document(server_id))
-        for counter in Counter:
-            change.take(counter, _SKIPPED[counter])
-        for document in metadata.documents(NUMBERS_AREA):
-            skipped = str(int(document.text) + _SKIPPED_ROW_NUMBERS)
-            change.put_document(Document(document.area, document.key, skipped))
+        skip_ids(metadata, change)
+
+
+def skip_ids(metadata: MetadataStore, change: Change) -> None:
+    """Let no id be given a second time that the server may have given out since."""
+    for counter in Counter:
+        change.take(counter, _SKIPPED[counter])
+    for document in metadata.documents(NUMBERS_AREA):
+        skipped = str(int(document.text) + _SKIPPED_ROW_NUMBERS)
+        change.put_document(Document(document.area, document.key, skipped))
 
 
 def lake_files(metadata: MetadataStore) -> set[str]:
