@@ -118,13 +118,13 @@ def test_a_schema_that_is_not_there_is_refused(lakeward: ServerProcess, table: W
 def test_rows_of_other_columns_are_refused(lakeward: ServerProcess, table: WireTable) -> None:
     """A batch with a right checksum and the wrong columns is refused before it can spoil the table for readers."""
     for columns in ({"id": ["text"]}, {"id": [1], "more": [2]}, {"id": [[1, 2]]}):
-        assert code_of(table, arrow_batch(pa.record_batch(columns))) == ErrorCode.CORRUPT_RECORD.value
-    assert code_of(table, raw_batch(1, b"not arrow at all")) == ErrorCode.CORRUPT_RECORD.value
+        assert code_of(table, arrow_batch(pa.record_batch(columns))) == ErrorCode.INVALID_TARGET_COLUMN.value
+    assert code_of(table, raw_batch(1, b"not arrow at all")) == ErrorCode.INVALID_TARGET_COLUMN.value
     lying = ids_batch([1, 2, 3])
     lying[44:48] = (8).to_bytes(4, "little")
     lying[28:32] = (7).to_bytes(4, "little")
     seal(lying)
-    assert code_of(table, lying) == ErrorCode.CORRUPT_RECORD.value
+    assert code_of(table, lying) == ErrorCode.INVALID_TARGET_COLUMN.value
     assert table.offset(LATEST) == 0
 
 

@@ -318,7 +318,7 @@ def test_a_batch_that_claims_billions_of_rows(victim: ServerProcess) -> None:
         batch[28:32] = (2**31 - 2).to_bytes(4, "little")
         batch[44:48] = (2**31 - 1).to_bytes(4, "little")
         seal(batch)
-        assert table.produce(batch).error_code == ErrorCode.CORRUPT_RECORD.value
+        assert table.produce(batch).error_code == ErrorCode.INVALID_TARGET_COLUMN.value
         assert table.offset(LATEST) == 0
 
 
@@ -337,7 +337,6 @@ def test_batches_with_random_damage_are_refused(victim: ServerProcess, seed: int
             if chance.random() < 0.7:
                 seal(batch)
             answer = table.produce(batch, timeout_ms=0)
-            assert answer.error_code in {None, 14, 9, 31}
+            assert answer.error_code in {None, 35, 14, 9, 31}
         for columns in (None, (0,)):
-            answer = table.fetch(-2, columns=columns)
-            assert answer.error_code in {None, 14}
+            assert table.fetch(-2, columns=columns).error_code is None

@@ -100,6 +100,13 @@ LOG_DELETE_DELAY = _row(
 )
 LOG_INDEX_SIZE = _row("log.index.file-size", SIZE, 10 * _MB, "The largest size of an index file.")
 LOG_INDEX_INTERVAL = _row("log.index.interval-size", SIZE, 4096, "Bytes of log per index entry.")
+LOG_BATCH_CHECK = _row(
+    "log.batch.check",
+    choice("full", "structure"),
+    "full",
+    "How far batches are looked into before they are appended: every value, or only what readers trust with their"
+    " memory (Lakeward).",
+)
 LOG_FLUSH_MESSAGES = _row(
     "log.flush.interval-messages",
     integer(low=1, high=INT64_MAX),

@@ -23,7 +23,9 @@ _I64 = struct.Struct("<q")
 _CONTINUATION = 0xFFFFFFFF
 _RECORD_BATCH = 3
 _METADATA_V5 = 4
+_VERSIONS = {3, _METADATA_V5}  # which differ in unions alone
 NO_CODEC = -1
+_CODECS = {0, 1}  # LZ4_FRAME, ZSTD
 
 _THREE_BUFFERS = {TypeRoot.STRING, TypeRoot.CHAR, TypeRoot.BYTES}
 
@@ -73,42 +75,72 @@ def _read(data: Buffer, start: int, end: int) -> ArrowMessage:
     body_at = flat + metadata_bytes
     if marker != _CONTINUATION or metadata_bytes < 0 or body_at > end:
         raise damaged("it is not an encapsulated message")
-    message = flat + _U32.unpack_from(data, flat)[0]
-    kind_at, header_at, body_size_at = _field(data, message, 1), _field(data, message, 2), _field(data, message, 3)
+    table, fields = _table(data, flat, flat, body_at)
+    version_at = _field(table, fields, 0, 2, flat, body_at)
+    kind_at = _field(table, fields, 1, 1, flat, body_at)
+    header_at = _field(table, fields, 2, 4, flat, body_at)
+    body_size_at = _field(table, fields, 3, 8, flat, body_at)
     if not kind_at or not header_at or data[kind_at] != _RECORD_BATCH:
         raise damaged("it is not a record batch")
+    if (
+        not version_at
+        or _U16.unpack_from(data, version_at)[0] != _METADATA_V5
+        or _field(table, fields, 4, 4, flat, body_at)
+    ):
+        raise damaged("it is of another version of Arrow, or carries metadata of its own")
     body_bytes = _I64.unpack_from(data, body_size_at)[0] if body_size_at else 0
-    batch = header_at + _U32.unpack_from(data, header_at)[0]
-    rows_at, nodes_ref, buffers_ref = _field(data, batch, 0), _field(data, batch, 1), _field(data, batch, 2)
+    table, fields = _table(data, flat, header_at, body_at)
+    rows_at = _field(table, fields, 0, 8, flat, body_at)
     rows = _I64.unpack_from(data, rows_at)[0] if rows_at else 0
-    nodes_at, node_count = _vector(data, nodes_ref, body_at)
-    buffers_at, buffer_count = _vector(data, buffers_ref, body_at)
+    nodes_at, node_count = _vector(data, _field(table, fields, 1, 4, flat, body_at), flat, body_at)
+    buffers_at, buffer_count = _vector(data, _field(table, fields, 2, 4, flat, body_at), flat, body_at)
     buffers = struct.unpack_from(f"<{2 * buffer_count}q", data, buffers_at)
-    compression_ref = _field(data, batch, 3)
+    compression_at = _field(table, fields, 3, 4, flat, body_at)
+    if _field(table, fields, 4, 4, flat, body_at):
+        raise damaged("it has columns of views")
     codec = NO_CODEC
-    if compression_ref:
-        compression = compression_ref + _U32.unpack_from(data, compression_ref)[0]
-        codec_at = _field(data, compression, 0)
+    if compression_at:
+        table, fields = _table(data, flat, compression_at, body_at)
+        codec_at, method_at = _field(table, fields, 0, 1, flat, body_at), _field(table, fields, 1, 1, flat, body_at)
         codec = data[codec_at] if codec_at else 0
+        if codec not in _CODECS or (method_at and data[method_at]):
+            raise damaged(f"compression {codec} is unknown")
     if body_bytes < 0 or body_at + body_bytes > end:
         raise damaged("its body is cut off")
     return ArrowMessage(rows, codec, nodes_at, node_count, buffers, body_at, body_bytes)
 
 
-def _field(data: Buffer, table: int, index: int) -> int:
-    """Where a table's field stands, or 0 when it is left out."""
+def _table(data: Buffer, flat: int, reference: int, limit: int) -> tuple[int, tuple[int, ...]]:
+    """A table that a position refers to, and where its fields stand; as strict as the readers of others are."""
+    table = reference + _U32.unpack_from(data, reference)[0]
+    if (table - flat) & 3 or table + 4 > limit:
+        raise damaged("a table lies outside its metadata")
     vtable = table - _I32.unpack_from(data, table)[0]
-    if vtable < 0 or 4 + 2 * index >= _U16.unpack_from(data, vtable)[0]:
+    if vtable < flat or (vtable - flat) & 1 or vtable + 4 > limit:
+        raise damaged("a table lies outside its metadata")
+    size = _U16.unpack_from(data, vtable)[0]
+    if size < 4 or size & 1 or vtable + size > limit:
+        raise damaged("a table lies outside its metadata")
+    return table, struct.unpack_from(f"<{(size - 4) >> 1}H", data, vtable + 4)
+
+
+def _field(table: int, fields: tuple[int, ...], index: int, width: int, flat: int, limit: int) -> int:
+    """Where a table's field stands, or 0 when it is left out."""
+    if index >= len(fields) or not fields[index]:
         return 0
-    place = _U16.unpack_from(data, vtable + 4 + 2 * index)[0]
-    return table + place if place else 0
+    at = table + fields[index]
+    if at + width > limit or (at - flat) & (width - 1):
+        raise damaged("a field lies outside its metadata")
+    return at
 
 
-def _vector(data: Buffer, reference: int, limit: int) -> tuple[int, int]:
+def _vector(data: Buffer, reference: int, flat: int, limit: int) -> tuple[int, int]:
     """Position and length of a vector of 16-byte structs."""
     if not reference:
         return 0, 0
     vector = reference + _U32.unpack_from(data, reference)[0]
+    if (vector - flat) & 3 or vector + 4 > limit:
+        raise damaged("a vector is cut off")
     count = _U32.unpack_from(data, vector)[0]
     if vector + 4 + 16 * count > limit:
         raise damaged("a vector is cut off")

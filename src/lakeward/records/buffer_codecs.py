@@ -106,7 +106,8 @@ def _zstd(level: int) -> BufferCodec:
             # A frame that says its size is believed before it is read: a damaged one must not take all memory.
             if zstandard.frame_content_size(packed) not in {-1, raw_bytes}:
                 raise _damaged("it holds another number of bytes than it claims")
-            return bytes(_zstd_tools(level).decompressor.decompress(packed, max_output_size=raw_bytes))
+            tool = _zstd_tools(level).decompressor
+            return bytes(tool.decompress(packed, max_output_size=raw_bytes, allow_extra_data=False))
         except zstandard.ZstdError as wrong:
             raise _damaged(str(wrong)) from wrong
 
@@ -120,10 +121,14 @@ def _lz4() -> BufferCodec:
 
     def decompress(packed: Bytes, raw_bytes: int) -> bytes:
         lz4: Any = import_module("lz4.frame")
+        tool = lz4.LZ4FrameDecompressor()
         try:
-            return bytes(lz4.LZ4FrameDecompressor().decompress(packed, max_length=raw_bytes + 1))
+            raw = bytes(tool.decompress(packed, max_length=raw_bytes + 1))
         except (RuntimeError, EOFError) as wrong:
             raise _damaged(str(wrong)) from wrong
+        if not tool.eof or tool.unused_data:
+            raise _damaged("it is not one whole frame")
+        return raw
 
     return BufferCodec(LZ4_FRAME_ID, compress, decompress)
 

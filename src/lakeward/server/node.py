@@ -35,6 +35,7 @@ from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.fenced_store import fenced
 from lakeward.server.remote.opening import opened_store
 from lakeward.server.remote.tokens import SecurityTokens
+from lakeward.server.tablet.append_checks import AppendChecks
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.fetch import Fetches
@@ -104,7 +105,8 @@ class Node:
             self._later(partial(self._directory.remove, leftover))
         now_ms = self._clock.now_ms
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
-        appends = Appends(catalog, self._tablets, self._waiters, early, now_ms)
+        checks = AppendChecks(catalog, looks_at_contents=self.options.get(rows.LOG_BATCH_CHECK) == "full")
+        appends = Appends(checks, self._tablets, self._waiters, early, now_ms)
         kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
         logs = self._remote_logs = self._remote_log_service()
         reads = None if logs is None else logs.reads

@@ -6,18 +6,15 @@ from collections.abc import Callable
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.model.table import TableInfo
 from lakeward.protocol.messages.log import (
     PbProduceLogReqForBucket,
     PbProduceLogRespForBucket,
     ProduceLogRequest,
     ProduceLogResponse,
 )
-from lakeward.records.arrow_message import column_shape, read_message
-from lakeward.records.batch_header import HEADER_BYTES
 from lakeward.records.log_batch import BatchSpan, cut_batches
 from lakeward.rpc.dispatch import Exchange
-from lakeward.server.coordinator.catalog import Catalog
+from lakeward.server.tablet.append_checks import AppendChecks
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
 from lakeward.server.tablet.tablets import Tablets
@@ -31,14 +28,13 @@ class Appends:
     """Answers appends."""
 
     def __init__(
-        self, catalog: Catalog, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
+        self, checks: AppendChecks, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
     ) -> None:
-        self._catalog = catalog
+        self._checks = checks
         self._tablets = tablets
         self._waiters = waiters
         self._early = early
         self._now_ms = now_ms
-        self._shapes: dict[tuple[int, int], tuple[int, int]] = {}
 
     def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | None:
         """Append to each bucket that is named; answer when all of them are done."""
@@ -60,7 +56,7 @@ class Appends:
         assert not isinstance(one.records, list)
         data = memoryview(one.records)
         spans = cut_batches(data)
-        self._check(table, data, spans)
+        self._checks.check(table, bucket, data, spans)
         verdict, before = self._tablets.log(bucket).judge(spans)
         first, last = spans[0].header, spans[-1].header
         if verdict in {Verdict.NEXT, Verdict.AHEAD}:
@@ -91,39 +87,6 @@ class Appends:
         base = self._tablets.log(bucket).append(writable, spans, self._now_ms())
         self._waiters.touch(bucket)
         return base
-
-    def _check(self, table: TableInfo, data: memoryview, spans: list[BatchSpan]) -> None:
-        """Refuse batches that readers could not read."""
-        if table.descriptor.has_primary_key:
-            raise ErrorCode.INVALID_TABLE.error(f"Table {table.path} has a primary key; rows are put, not appended.")
-        is_arrow = table.descriptor.properties.get("table.log.format", "ARROW").upper() == "ARROW"
-        for span in spans:
-            header = span.header
-            if not 0 < header.schema_id <= table.schema_id:
-                raise ErrorCode.SCHEMA_NOT_EXIST.error(
-                    f"Table {table.path} has schemas 1 to {table.schema_id}; "
-                    f"the batch was written with {header.schema_id}."
-                )
-            if is_arrow and header.record_count:
-                at = span.start + HEADER_BYTES[header.magic] + header.statistics_length
-                message = read_message(data, at if header.append_only else at + header.record_count, span.end)
-                nodes, buffers = self._arrow_shape(table.table_id, header.schema_id)
-                shape_is_right = message.node_count == nodes and len(message.buffers) == 2 * buffers
-                if message.rows != header.record_count or not shape_is_right:
-                    raise ErrorCode.CORRUPT_RECORD.error(
-                        f"The batch does not have the columns of schema {header.schema_id} of table {table.path}."
-                    )
-
-    def _arrow_shape(self, table_id: int, schema_id: int) -> tuple[int, int]:
-        """How many nodes and buffers the batches of a schema have."""
-        shape = self._shapes.get((table_id, schema_id))
-        if shape is None:
-            schema = self._catalog.schema(table_id, schema_id)
-            assert schema is not None
-            columns = [column_shape(column.type) for column in schema.columns]
-            shape = sum(nodes for nodes, _ in columns), sum(buffers for _, buffers in columns)
-            self._shapes[table_id, schema_id] = shape
-        return shape
 
 
 def _response(request: ProduceLogRequest, outcomes: list[Outcome]) -> ProduceLogResponse:

@@ -1,0 +1,96 @@
+"""What a batch must be before it is appended: rows of its table that every reader can read.
+
+A refusal is INVALID_TARGET_COLUMN, which fails the batch at the client. CORRUPT_RECORD would have it sent again, for
+ever: pyfluss does so three thousand times a second. That code stays with batches whose checksum is wrong, where sending
+again helps.
+"""
+
+from __future__ import annotations
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.model.schema import Schema
+from lakeward.model.table import TableInfo, TablePath
+from lakeward.records.arrow_message import read_message
+from lakeward.records.arrow_structure import Node, check_structure, nodes_of
+from lakeward.records.batch_header import HEADER_BYTES
+from lakeward.records.log_batch import BatchSpan
+from lakeward.records.statistics import parse_statistics
+from lakeward.server.coordinator.catalog import Catalog
+
+
+class AppendChecks:
+    """Looks at batches for log tables, as far as `log.batch.check` says."""
+
+    def __init__(self, catalog: Catalog, *, looks_at_contents: bool) -> None:
+        self._catalog = catalog
+        self._looks_at_contents = looks_at_contents
+        self._nodes: dict[tuple[int, int], tuple[Node, ...]] = {}
+
+    def check(self, table: TableInfo, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> None:
+        """Refuse batches that readers could not read."""
+        if table.descriptor.has_primary_key:
+            raise ErrorCode.INVALID_TABLE.error(f"Table {table.path} has a primary key; rows are put, not appended.")
+        is_arrow = table.descriptor.properties.get("table.log.format", "ARROW").upper() == "ARROW"
+        for span in spans:
+            schema_id = span.header.schema_id
+            schema = self._catalog.schema(table.table_id, schema_id) if 0 < schema_id <= table.schema_id else None
+            if schema is None:
+                raise ErrorCode.SCHEMA_NOT_EXIST.error(
+                    f"Table {table.path} has schemas 1 to {table.schema_id}; the batch was written with {schema_id}."
+                )
+            if not is_arrow:
+                continue
+            try:
+                self._check_arrow(table.table_id, schema, data, span)
+            except LakewardError as wrong:
+                raise refused(table.path, bucket, wrong) from wrong
+
+    def _check_arrow(self, table_id: int, schema: Schema, data: memoryview, span: BatchSpan) -> None:
+        header = span.header
+        at = span.start + HEADER_BYTES[header.magic]
+        if header.statistics_length:
+            _check_statistics(data[at : at + header.statistics_length], schema, header.record_count)
+            at += header.statistics_length
+        if not header.append_only:
+            kinds = bytes(data[at : min(at + header.record_count, span.end)])
+            if kinds.strip(b"\0"):
+                raise _unfit("a log table takes rows that are appended, and no other kind of change")
+            at += header.record_count
+        if at == span.end and not header.record_count:
+            return
+        message = read_message(data, at, span.end)
+        nodes = self._schema_nodes(table_id, header.schema_id, schema)
+        checked = check_structure(data, message, nodes, header.record_count)
+        if self._looks_at_contents:
+            from lakeward.records.arrow_contents import check_contents  # loads numpy, which nothing else here needs
+
+            check_contents(data, checked, nodes)
+
+    def _schema_nodes(self, table_id: int, schema_id: int, schema: Schema) -> tuple[Node, ...]:
+        nodes = self._nodes.get((table_id, schema_id))
+        if nodes is None:
+            nodes = self._nodes[table_id, schema_id] = nodes_of(schema)
+        return nodes
+
+
+def refused(table: TablePath, bucket: TableBucket, wrong: LakewardError) -> LakewardError:
+    """The answer to a batch that will never do."""
+    where = f"Bucket {bucket.bucket} of table {table}"
+    if bucket.partition_id is not None:
+        where = f"Bucket {bucket.bucket} of partition {bucket.partition_id} of table {table}"
+    return ErrorCode.INVALID_TARGET_COLUMN.error(f"{where} refuses a batch; nothing of it was written. {wrong.message}")
+
+
+def _check_statistics(block: memoryview, schema: Schema, rows: int) -> None:
+    try:
+        columns = parse_statistics(block, [column.type for column in schema.columns])
+    except (ValueError, ArithmeticError) as wrong:
+        raise _unfit(f"its statistics cannot be read ({wrong})") from wrong
+    for column in columns or ():
+        if not 0 <= column.null_count <= rows:
+            raise _unfit(f"its statistics count {column.null_count} NULL in {rows} rows")
+
+
+def _unfit(what: str) -> LakewardError:
+    return ErrorCode.CORRUPT_RECORD.error(f"The record batch is damaged: {what}.")
