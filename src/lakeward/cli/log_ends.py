@@ -21,9 +21,10 @@ Offsets = Mapping["BucketId", int]
 class LogEnds:
     """Where the logs of a table, or of some of its partitions, begin and end at this moment."""
 
-    def __init__(self, table: Table, partitions: Sequence[str] | None = None) -> None:
+    def __init__(self, table: Table, partitions: Sequence[str] | None = None, *, skip_damaged: bool = False) -> None:
         """`partitions` are names, as `partition_names` returns them; None takes all."""
         self._table = table
+        self._skip_damaged = skip_damaged
         self._partitions = partitions
         self.earliest = self._of_partitions(table.offsets("earliest"))
         self.latest = self._of_partitions(table.offsets("latest"))
@@ -50,7 +51,12 @@ class LogEnds:
 
     def _merged(self, columns: Sequence[str] | None, starts: Offsets, ends: Offsets) -> pa.Table:
         scan = self._table.scan(
-            columns, start=dict(starts), end=dict(ends), partitions=self._partitions, metadata_columns=True
+            columns,
+            start=dict(starts),
+            end=dict(ends),
+            partitions=self._partitions,
+            metadata_columns=True,
+            skip_damaged=self._skip_damaged,
         )
         order = [("_timestamp", "ascending"), ("_bucket", "ascending"), ("_offset", "ascending")]
         return scan.to_arrow().sort_by(order)

@@ -37,6 +37,7 @@ _SECTIONS = {
     "Look after": {
         "metadata": _HOME + "metadata",
         "groups": _HOME + "groups",
+        "skip": _HOME + "skip",
         "remote": _HOME + "remote",
         "cluster": _HOME + "cluster",
         "completion": _HOME + "completion",

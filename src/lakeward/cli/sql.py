@@ -12,6 +12,7 @@ from lakeward.cli.session import Session, on_server
 @click.command()
 @click.argument("query")
 @lake_read_options
+@click.option("--skip-damaged", is_flag=True, help="Leave out rows that cannot be read, and say which.")
 @output_option("table", "json", "csv")
 @on_server
 def sql(
@@ -21,6 +22,7 @@ def sql(
     properties: dict[str, str],
     as_of: str | None,
     snapshot: str | None,
+    skip_damaged: bool,
     output: str,
 ) -> None:
     """Ask a question of tables: lake and log as one, by DuckDB on this machine.
@@ -36,7 +38,8 @@ def sql(
     from lakeward.cli.row_output import row_output
 
     with session.connect() as connection:
-        found = connection.sql(query, read_options(warehouse, properties, as_of, snapshot))
+        options = read_options(warehouse, properties, as_of, snapshot)
+        found = connection.sql(query, options | {"scan.skip-damaged": "true"} if skip_damaged else options)
     if output == "table" and not found.num_rows:
         said("No rows.")
         return

@@ -36,6 +36,7 @@ _LAST_ROWS = 10
     "--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition, by name or as column=value."
 )
 @click.option("--metadata", is_flag=True, help="Show bucket, offset, time of writing and kind of change too.")
+@click.option("--skip-damaged", is_flag=True, help="Leave out rows that cannot be read, and say which.")
 @output_option("table", "json", "csv")
 @on_server
 def tail(
@@ -48,6 +49,7 @@ def tail(
     follow: bool,
     partitions: tuple[str, ...],
     metadata: bool,
+    skip_damaged: bool,
     output: str,
 ) -> None:
     """Show the last rows of a table and follow it, like tail -f; Ctrl-C ends it.
@@ -72,6 +74,7 @@ def tail(
             metadata=metadata,
             limit=limit,
             follow=follow,
+            skip_damaged=skip_damaged,
         )
         batches = reading.last(rows) if start is None else reading.since(start)
         try:
@@ -109,8 +112,10 @@ class Reading:
         metadata: bool = False,
         limit: int | None = None,
         follow: bool = True,
+        skip_damaged: bool = False,
     ) -> None:
         self._table = table
+        self._skip_damaged = skip_damaged
         self._columns = columns
         self._partitions = partitions
         self._metadata = metadata
@@ -121,7 +126,7 @@ class Reading:
         """The last `n` rows, then what comes after them."""
         from lakeward.cli.log_ends import LogEnds
 
-        ends = LogEnds(self._table, self._partitions)
+        ends = LogEnds(self._table, self._partitions, skip_damaged=self._skip_damaged)
         wanted = n if self._limit is None else min(n, self._limit)
         first = ends.last_rows(wanted, self._columns, metadata=self._metadata)
         yield first
@@ -146,5 +151,6 @@ class Reading:
             limit=limit,
             partitions=self._partitions,
             metadata_columns=self._metadata,
+            skip_damaged=self._skip_damaged,
         )
         return scan.follow() if self._follow else scan.batches()

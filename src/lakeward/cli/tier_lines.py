@@ -28,6 +28,7 @@ class RoundLines:
         self._bar = _opened() if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" else None
         self._tasks: dict[TieringRound, TaskID] = {}
         self._is_away = False
+        self._said: dict[str, str] = {}
 
     def began(self, held: TieringRound) -> None:
         """It is in the bar now."""
@@ -42,6 +43,9 @@ class RoundLines:
             self._line(held, "the lake was ahead of the server after a crash; the server now knows")
         if report.dead_letters:
             self._line(held, f"{count(report.dead_letters, 'row')} did not fit and went to the dead letters")
+        for line in report.left_out:
+            self._line(held, f"not in the lake: {line}")
+        self._trouble(held, " ".join(report.stopped), "stopped: ", "")
         if report.snapshot_id is not None:
             self._line(
                 held,
@@ -57,7 +61,13 @@ class RoundLines:
     def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """The reason, and when it is tried again."""
         self._done(held)
-        self._line(held, f"failed: {why.message} Tried again in {pause_s:.0f} s.")
+        self._trouble(held, why.message, "failed: ", f" Tried again in {pause_s:.0f} s, and less and less often.")
+
+    def _trouble(self, held: TieringRound, why: str, before: str, behind: str) -> None:
+        """What stays the same is said once; `lakeward tier status` says it whenever it is asked."""
+        if why and self._said.get(str(held.path)) != why:
+            self._line(held, f"{before}{why}{behind}")
+        self._said[str(held.path)] = why
 
     def fenced(self, table_id: int, why: LakewardError) -> None:
         """Another round has begun: nothing to do for a person."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lakeward.client.results import BucketId
 from lakeward.errors import CorruptError, ErrorCode
@@ -20,6 +21,10 @@ WAY_PAST = (
     "--skip-damaged`; for consumer groups and tiering see `lakeward skip`."
 )
 NOT_THERE = "they are not in the log; they were given up, or lost, before they were read"
+
+
+#: What is left out by intent: nothing, batches that are there and cannot be decoded, or ranges that are lost as well.
+Skips = bool | Literal["batches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,10 @@ class DamagedError(CorruptError):
 class Damage:
     """What one read does about rows that it cannot read, and which ones there were. Used from worker threads."""
 
-    def __init__(self, table: TablePath, *, skips: bool = False, keeps_bytes: bool = False) -> None:
+    def __init__(self, table: TablePath, *, skips: Skips = False, keeps_bytes: bool = False) -> None:
         self.table = table
-        self.skips = skips
+        self.skips = bool(skips)
+        self.skips_ranges = skips is True
         self.keeps_bytes = keeps_bytes
         self.left_out: list[LeftOut] = []
 

@@ -35,7 +35,7 @@ _GOES_ON = re.compile(r"(?:goes on at|from) offset (\d+)")
 async def behind(cluster: Cluster, info: TableInfo, damage: Damage, cursor: Cursor, wrong: CorruptError) -> int:
     """Where a scan goes on that leaves damage out; DamagedError for one that does not."""
     bad, place = cursor.next_offset, cursor.place
-    if not damage.skips:
+    if not damage.skips_ranges:
         raise DamagedError(info.path, place.id, bad, None, wrong.message)
     end = cursor.end_offset
     if end is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakeward.client.cluster import Cluster
-from lakeward.client.damage import Damage, LeftOut
+from lakeward.client.damage import Damage, LeftOut, Skips
 from lakeward.client.offsets import Place, TableOffsets
 from lakeward.client.partitions import Partitions
 from lakeward.client.results import BucketId
@@ -38,7 +38,7 @@ class ScanRange:
     buckets: tuple[int, ...] | None = None
     metadata_columns: bool = False
     where: Predicate | None = None
-    skip_damaged: bool = False
+    skip_damaged: Skips = False
     #: Whether the bytes of batches that are left out are kept with them.
     keep_damaged: bool = False
 

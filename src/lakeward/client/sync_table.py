@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from lakeward.client.damage import Skips
     from lakeward.client.keyed.keyed_rows import Missing
     from lakeward.client.log_peek import LogPeek
     from lakeward.client.sync import Connection
@@ -215,7 +216,7 @@ class Table:
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
         where: Predicate | None = None,
-        skip_damaged: bool = False,
+        skip_damaged: Skips = False,
         keep_damaged: bool = False,
     ) -> Scan:
         """Describe a read of the log; nothing is fetched before the Scan is used.

@@ -21,6 +21,7 @@ from lakeward.model.table import TableInfo, TablePath
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakeward.client.damage import Skips
     from lakeward.client.keyed.keyed_rows import KeyedRows, Missing
     from lakeward.client.keyed.state import TableState
     from lakeward.client.keyed.upserter import AsyncUpserter
@@ -242,7 +243,7 @@ class AsyncTable:
         buckets: Iterable[int] | None = None,
         metadata_columns: bool = False,
         where: Predicate | None = None,
-        skip_damaged: bool = False,
+        skip_damaged: Skips = False,
         keep_damaged: bool = False,
     ) -> AsyncScan:
         """Describe a read of the log; takes what Table.scan takes."""

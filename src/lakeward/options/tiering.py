@@ -29,6 +29,13 @@ SKIP_LOST = TIERING_OPTIONS.switch(
     "Whether the next round goes on after rows that retention removed before they were tiered; reset by that round.",
     dynamic=True,
 )
+SKIP_DAMAGED = TIERING_OPTIONS.optional(
+    "lakeward.tiering.skip-damaged",
+    TEXT,
+    "Ranges of offsets that tiering passes over, `bucket:first-end` or `partition/bucket:first-end` with commas between"
+    " them; set by `lakeward skip`, reset by the round that has passed them.",
+    dynamic=True,
+)
 DEAD_LETTER_TABLE = TIERING_OPTIONS.optional(
     "lakeward.tiering.dead-letter-table",
     TEXT,

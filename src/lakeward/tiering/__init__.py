@@ -5,6 +5,7 @@ Driver
     held_rounds        which rounds it holds, in a file: after a crash they are given back at once
     round              one table's round: what to read, tasks, one lake commit, the report; repairs what a crash left
     split_generator    lake offsets, log offsets → splits; a pure function
+    damaged_buckets    buckets that stop at damage while the others go on; ranges passed over by intent
     catalogs           which lake catalog a table belongs to
     runner             the port of whatever runs tasks; threads of this process, if no engine does
     settings, assembly what a service is told, and a service put together from it

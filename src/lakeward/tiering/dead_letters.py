@@ -7,6 +7,7 @@ letters, and none is lost. A letter of a primary key table is a change that the 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from lakeward.client.damage import LeftOut
 from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.system_columns import BUCKET, OFFSET, SYSTEM_FIELDS
@@ -23,6 +25,8 @@ from lakeward.options.tiering import DEAD_LETTER_TABLE
 
 #: More of them in one task are no accident; the table fails then.
 LETTERS_MAX = 1000
+#: A batch that nobody can decode is kept whole up to this size.
+_BATCH_BYTES_MAX = 4 << 20
 _SCHEMA = (
     "table_id BIGINT NOT NULL, partition_name STRING NOT NULL, row_bucket INT NOT NULL, row_offset BIGINT NOT NULL, "
     "row_digest STRING NOT NULL, table_name STRING, reason STRING, row_json STRING"
@@ -65,6 +69,23 @@ class Sorting:
                 self.write(write, rows.slice(half))
             else:
                 self._put_aside(rows, wrong)
+
+    def put_batches_aside(self, left_out: Sequence[LeftOut]) -> None:
+        """Letters for what the log has and nobody can decode, as bytes, and for offsets that it does not have."""
+        if not self.takes_letters:
+            return
+        for one in left_out:
+            stored = one.data or b""
+            told: dict[str, Any] = {"offsets": [one.start, one.stop - 1]}
+            if stored:
+                told |= {"batch_bytes": len(stored)}
+            if 0 < len(stored) <= _BATCH_BYTES_MAX:
+                told |= {"batch_base64": base64.b64encode(stored).decode()}
+            digest = hashlib.sha256(stored).hexdigest()[:16]
+            letter = DeadLetter(
+                self.partition or "", one.bucket.bucket, one.start, digest, one.reason, json.dumps(told)
+            )
+            self.letters.append(letter)
 
     def _put_aside(self, row: pa.RecordBatch, why: LakewardError) -> None:
         bucket, offset = row[BUCKET][0].as_py(), row[OFFSET][0].as_py()

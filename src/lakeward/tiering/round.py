@@ -20,9 +20,10 @@ from lakeward.lake.port import LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
-from lakeward.options.tiering import DEAD_LETTER_TABLE, PAUSED, REQUESTED_MS, SKIP_LOST
+from lakeward.options.tiering import DEAD_LETTER_TABLE, PAUSED, REQUESTED_MS, SKIP_DAMAGED, SKIP_LOST
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.catalogs import LakeCatalogs
+from lakeward.tiering.damaged_buckets import before_damage, passed_ranges, read_up_to, without
 from lakeward.tiering.dead_letters import deliver
 from lakeward.tiering.runner import Runner
 from lakeward.tiering.split_generator import BucketLog, end_offsets, generate
@@ -47,6 +48,9 @@ class RoundReport:
     tasks: int = 0
     seconds: float = 0.0
     dead_letters: int = 0
+    #: Offsets that were passed over, and buckets that stopped at damage: a line for each.
+    left_out: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
     #: What the lake's table holds in all.
     totals: LakeTotals | None = None
 
@@ -81,7 +85,8 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
     in_lake = _offsets_of(tools, table.info, known)
     repaired = known is not None and _repair(tools, table.info, known, in_lake)
     logs = _logs(table)
-    splits = generate(
+    passed = passed_ranges(SKIP_DAMAGED.read(custom), assigned.path)
+    planned = generate(
         table.info,
         in_lake,
         logs,
@@ -89,12 +94,18 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         state_at_first=tools.reads_state,
         skips_lost=SKIP_LOST.read(custom),
     )
-    if not splits:
+    if not planned:
         return RoundReport(assigned.path, None, repaired, seconds=tools.clock.monotonic() - began)
-    results = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits))
-    snapshot = _committed(tools, table.info, lake, known, assigned, logs, in_lake, results)
-    if SKIP_LOST.read(custom):
-        tools.conn.alter_table(str(assigned.path), reset=[SKIP_LOST.key])  # the next gap is a new question
+    splits = without(planned, passed)
+    done = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits)) if splits else []
+    results, behind = before_damage(done)
+    read = read_up_to(in_lake, logs, results, passed)
+    _check_progress(lake, in_lake, logs, done, read)
+    lake.discard([r.written.record for r in behind])
+    snapshot = _committed(tools, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
+    asked_once = [option.key for option in (SKIP_LOST, SKIP_DAMAGED) if option.read(custom)]
+    if asked_once:
+        tools.conn.alter_table(str(assigned.path), reset=asked_once)  # the next gap is a new question
     return RoundReport(
         assigned.path,
         snapshot.snapshot_id,
@@ -105,6 +116,11 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         tasks=len(results),
         seconds=tools.clock.monotonic() - began,
         dead_letters=sum(len(r.letters) for r in results),
+        left_out=(
+            *(line for r in results for line in r.left_out),
+            *(f"{one} was passed over as told" for one in passed),
+        ),
+        stopped=tuple(r.stopped for r in results if r.stopped),
         totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
 
@@ -196,24 +212,35 @@ def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Spli
     ]
 
 
+def _check_progress(
+    lake: LakeTable,
+    in_lake: Mapping[TableBucket, int],
+    logs: Sequence[BucketLog],
+    done: Sequence[TaskResult],
+    read: Mapping[TableBucket, int],
+) -> None:
+    """A round in which damage stops every bucket that has something is a failure: told, and tried less and less."""
+    begins = {log.bucket: in_lake.get(log.bucket, log.start) for log in logs}
+    reasons = [r.stopped for r in done if r.stopped]
+    if reasons and not any(to > begins.get(bucket, 0) for bucket, to in read.items()):
+        lake.discard([r.written.record for r in done])
+        raise ErrorCode.CORRUPT_RECORD.error(" ".join(reasons))
+
+
 def _committed(
     tools: Tools,
     info: TableInfo,
     lake: LakeTable,
     known: LakeSnapshot | None,
     assigned: TieringRound,
-    logs: Sequence[BucketLog],
-    in_lake: Mapping[TableBucket, int],
+    offsets: Mapping[TableBucket, int],
     results: Sequence[TaskResult],
 ) -> LakeSnapshot:
     """First letters and document, then the lake, then the server: a crash in between is repaired by the next round."""
-    read: dict[TableBucket, int] = {}
     newest: dict[TableBucket, int] = {}
     for result in results:
-        read[result.bucket] = max(read.get(result.bucket, 0), result.read_to)
         if result.newest_ms is not None:
             newest[result.bucket] = max(newest.get(result.bucket, 0), result.newest_ms)
-    offsets = end_offsets(in_lake, logs, read)
     written = [r.written.record for r in results]
     try:
         deliver(tools.conn, info, [letter for r in results for letter in r.letters])

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakeward.client.damage import LeftOut
 from lakeward.client.results import BucketId
 from lakeward.client.sync_table import Table
 from lakeward.lake.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
@@ -19,8 +20,13 @@ _NUMBER_OF_CHANGE = pa.array(["+A", "+I", "-U", "+U", "-D"])
 _OURS = ("_bucket", "_offset", "_timestamp")
 
 
-def read_log(table: Table, split: LogSplit) -> Iterator[pa.RecordBatch]:
-    """The rows of a range of the log; for a primary key table its changes, but for the rows as they were before."""
+def read_log(
+    table: Table, split: LogSplit, left_out: list[LeftOut], *, aside: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a range of the log; for a primary key table its changes, but for the rows as they were before.
+
+    `left_out` takes what the log does not have any more, and with `aside` the batches that cannot be decoded.
+    """
     keyed = table.info.descriptor.has_primary_key
     place = BucketId(split.partition, split.bucket.bucket)
     scan = table.scan(
@@ -29,11 +35,14 @@ def read_log(table: Table, split: LogSplit) -> Iterator[pa.RecordBatch]:
         partitions=None if split.partition is None else [split.partition],
         buckets=[split.bucket.bucket],
         metadata_columns=True,
+        skip_damaged="batches" if aside else False,
+        keep_damaged=True,
     )
     for batch in scan:
         rows = batch.filter(pc.not_equal(batch["_change_type"], _BEFORE)) if keyed else batch
         if rows.num_rows:
             yield _with_system_columns(rows, keyed=keyed)
+    left_out.extend(scan.left_out)
 
 
 def _with_system_columns(rows: pa.RecordBatch, *, keyed: bool) -> pa.RecordBatch:

@@ -172,6 +172,8 @@ class StatusTable:
 
 def _after(old: TableStatus, report: RoundReport, now_ms: int) -> TableStatus:
     new = replace(old, state=WAITING, state_since_ms=now_ms, failures=0, retry_ms=None)
+    if report.stopped:
+        new = replace(new, state=FAILED, reason=" ".join(report.stopped), failed_ms=now_ms)
     if report.snapshot_id is None:
         return new
     return replace(

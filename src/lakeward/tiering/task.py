@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from lakeward.client.damage import DamagedError, LeftOut
 from lakeward.client.sync import Connection
+from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
 from lakeward.lake.formats import lake_format
 from lakeward.lake.port import LakePlace, Written
@@ -55,6 +57,10 @@ class TaskResult:
     newest_ms: int | None
     written: Written
     letters: tuple[DeadLetter, ...] = ()
+    #: Offsets that were passed over because the log does not have them, or nobody can decode them; a line for each.
+    left_out: tuple[str, ...] = ()
+    #: Why it ends before its split does.
+    stopped: str | None = None
 
 
 def place_of(split: Split) -> LakePlace:
@@ -68,10 +74,21 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
     table = connect(task).table(str(task.path))
     if table.info.table_id != task.table_id:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
-    split = task.split
+    try:
+        return _moved(task, task.split, table, clock)
+    except DamagedError as wrong:
+        if not isinstance(task.split, LogSplit):
+            raise
+        # What lies before the damage goes on; the bucket stops there, and the other buckets do not.
+        before = replace(task.split, stop=min(max(wrong.start, task.split.start), task.split.stop))
+        return replace(_moved(task, before, table, clock), stopped=wrong.message)
+
+
+def _moved(task: TieringTask, split: Split, table: Table, clock: Clock) -> TaskResult:
     rows: Iterator[pa.RecordBatch]
+    left_out: list[LeftOut] = []
     if isinstance(split, LogSplit):
-        rows, read_to = read_log(table, split), split.stop
+        rows, read_to = read_log(table, split, left_out, aside=task.takes_letters), split.stop
     else:
         rows, read_to = read_state(table, split, clock.now_ms()), split.offset
     writer = lake_format(task.lake_format).writer(task.writing, task.place)
@@ -85,5 +102,7 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
     except BaseException:
         writer.abort()
         raise
+    sorting.put_batches_aside(left_out)
     newest_ms = None if newest_us is None else newest_us // _MICROS_PER_MS
-    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorting.letters))
+    told = tuple(f"{one}." for one in left_out)
+    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorting.letters), told)

@@ -46,7 +46,10 @@ class Watcher(Protocol):
 
 
 class LogWatcher:
-    """One line for each thing worth knowing."""
+    """One line for each thing worth knowing; a failure that stays the same is said once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
 
     def began(self, held: TieringRound) -> None:
         """Said when it ends."""
@@ -55,6 +58,9 @@ class LogWatcher:
         """Rows, bytes, files, time."""
         if report.repaired:
             logger.info("%s: the lake was ahead of the server, which now knows.", held.path)
+        for line in report.left_out:
+            logger.warning("%s, %s", held.path, line)
+        self._say(held, " ".join(report.stopped))
         if report.snapshot_id is not None:
             logger.info(
                 "%s: %s rows in %d files (%s bytes) in %.1f s, snapshot %d",
@@ -72,7 +78,12 @@ class LogWatcher:
 
     def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """The reason, and when it is tried again."""
-        logger.warning("%s: %s Tried again in %.0f s.", held.path, why.message, pause_s)
+        self._say(held, why.message, f" Tried again in {pause_s:.0f} s, and less and less often.")
+
+    def _say(self, held: TieringRound, why: str, then: str = "") -> None:
+        if why and self._said.get(str(held.path)) != why:
+            logger.warning("%s: %s%s", held.path, why, then)
+        self._said[str(held.path)] = why
 
     def fenced(self, table_id: int, why: LakewardError) -> None:
         """Not an error: another round has begun."""

@@ -15,6 +15,12 @@ from lakeward.tiering.splits import LogSplit, StateSplit
 MOMENT_US = 1_700_000_000_123_000
 
 
+class FakeScan(list[pa.RecordBatch]):
+    """Batches, none of them bad."""
+
+    left_out: tuple[()] = ()
+
+
 class FakeTable:
     """Answers with what it was given, and remembers what it was asked."""
 
@@ -26,7 +32,7 @@ class FakeTable:
     def scan(self, **asked: Any) -> Any:
         """As a table does."""
         self.asked = asked
-        return iter(self.batches)
+        return FakeScan(self.batches)
 
     def snapshot_batches(self, **asked: Any) -> Any:
         """As a table does."""
@@ -51,7 +57,7 @@ def logged(*changes: str) -> pa.RecordBatch:
 def test_rows_of_a_log_carry_their_place() -> None:
     """The table's columns, then bucket, offset and time; nothing else is asked for than the range."""
     table: Any = FakeTable(table_info({"id": "BIGINT"}), logged("+A", "+A"))
-    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, 9, 1), "a$b", 40, 42))
+    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, 9, 1), "a$b", 40, 42), [])
     assert batch.schema.names == ["id", "__bucket", "__offset", "__timestamp"]
     assert batch["__offset"].to_pylist() == [40, 41]
     assert batch["__timestamp"][0].value == MOMENT_US
@@ -65,7 +71,7 @@ def test_changes_leave_out_what_was_before() -> None:
     table: Any = FakeTable(
         table_info({"id": "BIGINT NOT NULL"}, key="id"), logged("+I", "-U", "+U", "-D"), logged("-U")
     )
-    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, None, 1), None, 40, 45))
+    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, None, 1), None, 40, 45), [])
     assert batch["_change_type"].to_pylist() == [1, 3, 4]
     assert batch["__offset"].to_pylist() == [40, 42, 43]
     assert table.asked["partitions"] is None

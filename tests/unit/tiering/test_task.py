@@ -49,7 +49,7 @@ class Writer:
 def run(monkeypatch: pytest.MonkeyPatch, writer: Writer, task: TieringTask = TASK) -> Any:
     """Run a task whose split holds three rows in two batches."""
     batches = [lake_rows(INFO, 1, 10, [{"id": 1}, {"id": 2}]), lake_rows(INFO, 1, 12, [{"id": 3}])]
-    monkeypatch.setattr(tasks, "read_log", lambda *_: iter(batches))
+    monkeypatch.setattr(tasks, "read_log", lambda *_, **__: iter(batches))
     monkeypatch.setattr(tasks, "lake_format", lambda _: writer)
 
     class Cluster:
