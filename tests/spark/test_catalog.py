@@ -83,7 +83,8 @@ def test_a_table_gets_columns_and_properties(spark: SparkSession, conn: lw.Conne
 @pytest.mark.parametrize(
     ("statement", "sentence"),
     [
-        ("ALTER TABLE {t} RENAME TO fluss.other.t", "cannot be renamed"),
+        ("CREATE TABLE {t}2 (a INT CHECK (a > 0))", "PRIMARY KEY and no other constraint"),
+        ("CREATE TABLE {t}2 (a INT, b INT, PRIMARY KEY (a)) TBLPROPERTIES ('primary.key' = 'b')", "two primary keys"),
         ("ALTER TABLE {t} DROP COLUMN a", "can get new columns and properties"),
         ("ALTER TABLE {t} ADD COLUMN z INT FIRST", "only be added at the end"),
         ("ALTER TABLE {t} SET TBLPROPERTIES ('bucket.num' = '9')", "cannot be changed"),
@@ -102,6 +103,50 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     with pytest.raises(IllegalArgumentException, match=sentence) as refused:
         spark.sql(statement.format(t=f"fluss.{database}.t"))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("primary-key", "primary.key"),
+        ("primary_key", "primary.key"),
+        ("primaryKey", "primary.key"),
+        ("buckets", "bucket.num"),
+        ("bucket-num", "bucket.num"),
+        ("bucket_key", "bucket.key"),
+        ("datalake.enabled", "table.datalake.enabled"),
+        ("log.ttl", "table.log.ttl"),
+    ],
+)
+def test_a_property_that_is_nearly_ours_is_refused(spark: SparkSession, database: str, given: str, meant: str) -> None:
+    """A primary key by a wrong name would make a log table, and nobody would notice."""
+    with pytest.raises(IllegalArgumentException, match=f"'{given}'.* did you mean '{meant}'"):
+        spark.sql(f"CREATE TABLE fluss.{database}.t (a INT NOT NULL) TBLPROPERTIES ('{given}' = 'a')")
+
+
+def test_a_primary_key_is_a_constraint(spark: SparkSession, conn: lw.Connection, database: str) -> None:
+    """PRIMARY KEY beside a column or after all of them, instead of the property."""
+    spark.sql(f"CREATE TABLE fluss.{database}.one (id INT PRIMARY KEY, name STRING COMMENT 'whose')")
+    spark.sql(f"CREATE TABLE fluss.{database}.two (a INT, b STRING, c INT, CONSTRAINT both PRIMARY KEY (b, a))")
+    assert conn.table(f"{database}.one").info.schema.primary_key == ("id",)
+    assert conn.table(f"{database}.one").info.schema.column("name").comment == "whose"
+    assert conn.table(f"{database}.two").info.schema.primary_key == ("b", "a")
+
+
+def test_a_table_is_renamed_by_a_copy(spark: SparkSession, conn: lw.Connection, database: str) -> None:
+    """Rows, key, buckets and properties come along, with and without partitions; the catalog's name may be written."""
+    conn.create_table(
+        f"{database}.users", "id INT, dt STRING, name STRING", primary_key=["id", "dt"], partition_by=["dt"], buckets=2
+    ).upsert({"id": [1, 2], "dt": ["x", "y"], "name": ["a", "b"]})
+    old = conn.table(f"{database}.users").info.descriptor
+    spark.sql(f"ALTER TABLE fluss.{database}.users RENAME TO fluss.{database}.people")
+    assert conn.tables(database) == ["people"]
+    assert conn.table(f"{database}.people").info.descriptor == old
+    assert sorted(map(tuple, spark.table(f"fluss.{database}.people").collect())) == [(1, "x", "a"), (2, "y", "b")]
+    conn.create_table(f"{database}.other", "a INT")
+    with pytest.raises(AnalysisException, match="already exists"):
+        spark.sql(f"ALTER TABLE fluss.{database}.people RENAME TO {database}.other")
+    assert conn.table(f"{database}.people").count() == 2
 
 
 def test_partitions_are_shown_added_and_dropped(spark: SparkSession, conn: lw.Connection, database: str) -> None:

@@ -15,7 +15,10 @@
 | lookups, lookup_task, lookup_cache | rows of a table looked up by key for every row of a DataFrame |
 | source, readers, stream_readers, writers | the data source `fluss` without the jar (no_streams: on Spark 4.1) |
 | bridge, frames | one Python process for each task of a JVM: calls and rows over a Unix socket |
-| calls, call | what the jar can call: catalog_calls, read_calls, stream_calls, write_calls |
+| calls, call | what the jar can call: catalog_calls, replace_calls, read_calls, stream_calls, write_calls |
+| property_names | properties of CREATE TABLE that are ours, or nearly |
+| replacing | a table built beside another, which then takes its place; renaming by a copy |
+| row_level | DELETE, UPDATE, MERGE and TRUNCATE: what they need beside plain writes |
 | jvm | the jar and its Java sources |
 | chosen_table, pushed_filters, rows_to_write, overwrite | what both doors share of a table and its rows |
 | connections | one connection for each process and cluster |

@@ -21,6 +21,11 @@ CALLS = {
     "create_table": "catalog_calls.create_table",
     "alter_table": "catalog_calls.alter_table",
     "drop_table": "catalog_calls.drop_table",
+    # a table that takes the place of another, or is made with its rows
+    "stage_table": "replace_calls.stage_table",
+    "commit_staged": "replace_calls.commit_staged",
+    "abort_staged": "replace_calls.abort_staged",
+    "rename_table": "replace_calls.rename_table",
     # partitions
     "partitions": "catalog_calls.partitions",
     "create_partition": "catalog_calls.create_partition",
@@ -42,6 +47,9 @@ CALLS = {
     "write": "write_calls.write",
     "write.commit": "write_calls.commit",
     "write.abort": "write_calls.abort",
+    # changes of single rows
+    "row_level": "write_calls.row_level",
+    "truncate": "write_calls.truncate",
 }
 
 

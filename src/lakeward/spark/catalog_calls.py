@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakeward.errors import ErrorCode, NotFoundError
-from lakeward.model.table import TableInfo, TablePath
+from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.query.views import View, check_view, parse_name, view_name, view_schema
 from lakeward.spark.call import Call
+from lakeward.spark.property_names import BUCKET_COUNT, BUCKET_KEY, PRIMARY_KEY, check_names
+from lakeward.spark.replacing import create, leftover
 from lakeward.spark.types import schema_of_spark, spark_schema
 
-PRIMARY_KEY, BUCKET_COUNT, BUCKET_KEY = "primary.key", "bucket.num", "bucket.key"
 _FIXED = {PRIMARY_KEY, BUCKET_COUNT, BUCKET_KEY}
 #: What Spark itself puts among the properties.
 _COMMENT, _PROVIDER = "comment", "provider"
@@ -61,35 +62,58 @@ def tables(call: Call) -> list[str]:
 def table(call: Call) -> dict[str, Any]:
     """What Spark needs to know of a table or of one of its views."""
     path, view = parse_name(call["table"])
-    return _described(call.conn.table(str(path)).info, view)
+    try:
+        info = call.conn.table(str(path)).info
+    except NotFoundError as missing:
+        if missing.code is ErrorCode.TABLE_NOT_EXIST and (beside := leftover(call.conn, path)) is not None:
+            raise ErrorCode.INVALID_TABLE.error(
+                f"Table {path} is being replaced, or its replacement was interrupted. Its new rows are in {beside}; if"
+                f" nobody is at work any more, ALTER TABLE {beside} RENAME TO {path} brings it back."
+            ) from None
+        raise
+    return described(info, view)
 
 
 def create_table(call: Call) -> dict[str, Any]:
     """Create a table; keys and buckets are properties."""
+    path = own_path(call)
+    return described(create(call.conn, path, asked_table(call, path)), View.ROWS)
+
+
+def asked_table(call: Call, path: TablePath) -> TableDescriptor:
+    """What CREATE TABLE says."""
     given: dict[str, str] = call["properties"]
-    path = _own_path(call)
     provider = given.get(_PROVIDER, "fluss")
-    if provider.lower() != "fluss":
+    if provider.lower() not in ("fluss", call.get("default_provider")):
         raise ErrorCode.INVALID_TABLE.error(f"Table {path} cannot be made USING {provider}; leave USING out.")
-    key = _names(given.get(PRIMARY_KEY))
     own = {k: v for k, v in given.items() if k not in _SPARKS_OWN | _FIXED and not k.startswith(_OPTION_PREFIX)}
-    made = call.conn.create_table(
-        str(path),
+    check_names(own, path)
+    key = _primary_key(call, path)
+    return TableDescriptor(
         schema_of_spark(_COLLATED.sub(r'"\1"', json.dumps(call["schema"])), key),
-        primary_key=key,
-        partition_by=call["partitioned_by"],
-        bucket_by=_names(given.get(BUCKET_KEY)),
-        buckets=_bucket_count(given.get(BUCKET_COUNT)),
-        properties={k: v for k, v in own.items() if k.startswith("table.")},
-        custom_properties={k: v for k, v in own.items() if not k.startswith("table.")},
-        comment=given.get(_COMMENT),
+        tuple(call["partitioned_by"]),
+        _names(given.get(BUCKET_KEY)),
+        _bucket_count(given.get(BUCKET_COUNT)),
+        {k: v for k, v in own.items() if k.startswith("table.")},
+        {k: v for k, v in own.items() if not k.startswith("table.")},
+        given.get(_COMMENT),
     )
-    return _described(made.info, View.ROWS)
+
+
+def _primary_key(call: Call, path: TablePath) -> tuple[str, ...]:
+    """As a constraint or as a property says it."""
+    by_property, by_constraint = _names(call["properties"].get(PRIMARY_KEY)), tuple(call.get("primary_key") or ())
+    if by_property and by_constraint and by_property != by_constraint:
+        raise ErrorCode.INVALID_TABLE.error(
+            f"Table {path} has two primary keys: ({', '.join(by_constraint)}) by its constraint and"
+            f" ({', '.join(by_property)}) by the property '{PRIMARY_KEY}'; leave one of them out."
+        )
+    return by_constraint or by_property
 
 
 def alter_table(call: Call) -> dict[str, Any]:
     """Set and reset properties, add columns."""
-    path = _own_path(call)
+    path = own_path(call)
     for name in (*call["set"], *call["reset"]):
         if name in _FIXED | _SPARKS_OWN:
             raise ErrorCode.INVALID_TABLE.error(f"The {name} of table {path} cannot be changed after its creation.")
@@ -98,19 +122,20 @@ def alter_table(call: Call) -> dict[str, Any]:
         call.conn.alter_table(str(path), set=call["set"], reset=call["reset"])
     if added:
         call.conn.alter_table(str(path), add_columns=added)
-    return _described(call.conn.table(str(path)).info, View.ROWS)
+    return described(call.conn.table(str(path)).info, View.ROWS)
 
 
 def drop_table(call: Call) -> bool:
     """Drop a table; false when there is none."""
     try:
-        call.conn.drop_table(str(_own_path(call)))
+        call.conn.drop_table(str(own_path(call)))
     except NotFoundError:
         return False
     return True
 
 
-def _described(info: TableInfo, view: View) -> dict[str, Any]:
+def described(info: TableInfo, view: View) -> dict[str, Any]:
+    """A table, or one of its views, as the JVM wants to know it."""
     check_view(info, view)
     is_table = view is View.ROWS
     descriptor = info.descriptor
@@ -136,7 +161,8 @@ def _properties(info: TableInfo) -> dict[str, str]:
     return {**{key: value for key, value in keys.items() if value}, **own}
 
 
-def _own_path(call: Call) -> TablePath:
+def own_path(call: Call) -> TablePath:
+    """The table a call names; refuses views."""
     path, view = parse_name(call["table"])
     if view is not View.ROWS:
         raise ErrorCode.INVALID_TABLE.error(

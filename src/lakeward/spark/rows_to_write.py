@@ -56,6 +56,10 @@ class RowsToWrite:
         return rows.append_column(with_type, kinds)
 
     def _fit(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """What of the rows is written; Spark fills columns that a statement does not name with NULL."""
+        if self.columns is not None:
+            unnamed = [n for n in batch.schema.names if n in self.info.schema.names and n not in self.columns]
+            batch = batch.drop_columns(unnamed)
         try:
             return from_spark(batch, self.schema)
         except InvalidError as wrong:

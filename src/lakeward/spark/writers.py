@@ -22,7 +22,7 @@ from lakeward.options.spark import PARTITION_OVERWRITE, SINK_STAGING_DIR
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.spark.connections import connection
 from lakeward.spark.one_sentence import one_sentence
-from lakeward.spark.overwrite import check_overwrite, clear_partitions
+from lakeward.spark.overwrite import check_overwrite, clear_partitions, partitions_of
 from lakeward.spark.rows_to_write import RowsToWrite
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class FlussWriter(DataSourceArrowWriter):
             conn = connection(self._rows.options)
             if self._overwrite:
                 dynamic = PARTITION_OVERWRITE.read(self._rows.options) == "dynamic"
-                clear_partitions(conn, self._rows.path, parts if dynamic else None)
+                clear_partitions(conn, self._rows.path, partitions_of(parts) if dynamic else None)
             self._sink().commit(0, parts)
         self._forget()
 

@@ -62,8 +62,11 @@ class StagedSink:
     def _ledger(self) -> Ledger:
         return Ledger(self._directory, self._access.directory_name, self._clock)
 
-    def commit(self, batch_id: int, parts: Sequence[bytes]) -> CommitResult:
-        """Append the rows of a batch, unless they are there; returns when all are acknowledged."""
+    def commit(self, batch_id: int, parts: Sequence[bytes], *, keep: bool = False) -> CommitResult:
+        """Append the rows of a batch, unless they are there; returns when all are acknowledged.
+
+        With `keep` the parts stay where they are, for whoever has a use for them after that.
+        """
         staged = [Part.of_bytes(p) for p in parts]
         staged = [p for p in staged if p.entries]
         self._access.refresh()  # the table may have been altered, or created anew, since the last batch
@@ -80,8 +83,9 @@ class StagedSink:
             return CommitResult(0, 0, already_done=False)
         if manifest is None:
             return self._already_done(ledger, batch_id, staged)
-        done = self._carry_out(ledger, manifest, untouched=mine)
-        ledger.drop_files(p.file for p in staged if p.file is not None)
+        done = self._carry_out(ledger, manifest, untouched=mine, keep=keep)
+        if not keep:
+            ledger.drop_files(p.file for p in staged if p.file is not None)
         return CommitResult(done.rows, done.size_bytes, already_done=False)
 
     def abort(self, parts: Sequence[bytes]) -> None:
@@ -149,7 +153,7 @@ class StagedSink:
                 "StagedSink must name the same ones."
             )
 
-    def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool) -> Done:
+    def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool, keep: bool = False) -> Done:
         while True:
             try:
                 self._access.run(self._appender.append(manifest, untouched=untouched))
@@ -167,8 +171,9 @@ class StagedSink:
         done = Done.of(manifest, self._clock.now_ms())
         ledger.mark_done(done)
         self._tell("done")
-        ledger.drop_files(manifest.files)
-        ledger.clean(manifest.batch_id)
+        if not keep:
+            ledger.drop_files(manifest.files)
+            ledger.clean(manifest.batch_id)
         self._tell("cleaned")
         return done
 

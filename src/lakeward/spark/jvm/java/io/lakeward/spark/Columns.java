@@ -4,11 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.catalog.constraints.Constraint;
+import org.apache.spark.sql.connector.catalog.constraints.PrimaryKey;
+import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -16,12 +18,6 @@ import org.apache.spark.sql.types.StructType;
 /** What CREATE and ALTER TABLE say of columns, as JSON. */
 final class Columns {
     private Columns() {}
-
-    static Column[] of(StructType schema) {
-        return Arrays.stream(schema.fields())
-            .map(f -> Column.create(f.name(), f.dataType(), f.nullable(), comment(f), null))
-            .toArray(Column[]::new);
-    }
 
     static JsonNode toJson(Column[] columns) {
         StructType schema = new StructType();
@@ -42,6 +38,19 @@ final class Columns {
                 throw new LakewardException("UNSUPPORTED", "A table can be partitioned by columns only, not by " + partition + ".");
             }
             names.add(partition.references()[0].fieldNames()[0]);
+        }
+        return Json.texts(names);
+    }
+
+    /** The columns of the primary key; other constraints are refused. */
+    static ArrayNode primaryKey(Identifier table, Constraint[] constraints) {
+        List<String> names = new ArrayList<>();
+        for (Constraint constraint : constraints) {
+            if (!(constraint instanceof PrimaryKey)) {
+                throw new LakewardException("UNSUPPORTED", "Table " + table + " can have a PRIMARY KEY and no other constraint; "
+                    + constraint.name() + " (" + constraint.toDDL() + ") would not be kept.");
+            }
+            for (NamedReference column : ((PrimaryKey) constraint).columns()) names.add(String.join(".", column.fieldNames()));
         }
         return Json.texts(names);
     }
@@ -73,9 +82,5 @@ final class Columns {
                 + " can only be added at the end of the table, without FIRST or AFTER.");
         }
         return Column.create(name, change.dataType(), change.isNullable(), change.comment(), null);
-    }
-
-    private static String comment(StructField field) {
-        return field.getComment().isDefined() ? field.getComment().get() : null;
     }
 }

@@ -4,21 +4,24 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.SparkSessionExtensions;
-import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.SparkSessionExtensionsProvider;
+import org.apache.spark.sql.catalyst.parser.ParserInterface;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import scala.runtime.BoxedUnit;
 
-/** spark.sql.extensions: lets SQL name `shop.orders$changelog` without backticks. */
+/** spark.sql.extensions: names like `shop.orders$changelog` without backticks, and writes of some columns as such. */
 public final class Extensions implements SparkSessionExtensionsProvider {
     @Override
     public BoxedUnit apply(SparkSessionExtensions extensions) {
-        extensions.injectParser((session, parser) -> quoting(parser));
+        extensions.injectParser(Extensions::watching);
+        extensions.injectHintResolutionRule(GivenColumns::new);
         return BoxedUnit.UNIT;
     }
 
     /** A proxy and not a class: the parser's interface is Spark's own and grows from version to version. */
-    private static ParserInterface quoting(ParserInterface parser) {
+    private static ParserInterface watching(SparkSession session, ParserInterface parser) {
         return (ParserInterface) Proxy.newProxyInstance(
             Extensions.class.getClassLoader(), interfaces(parser.getClass()), (proxy, method, arguments) -> {
                 if (arguments != null) {
@@ -27,7 +30,9 @@ public final class Extensions implements SparkSessionExtensionsProvider {
                     }
                 }
                 try {
-                    return method.invoke(parser, arguments);
+                    Object parsed = method.invoke(parser, arguments);
+                    if (parsed instanceof LogicalPlan) ExplicitFormat.check(session, (LogicalPlan) parsed);
+                    return parsed;
                 } catch (InvocationTargetException e) {
                     throw e.getCause();
                 }

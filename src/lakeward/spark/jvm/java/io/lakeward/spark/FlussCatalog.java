@@ -3,25 +3,28 @@ package io.lakeward.spark;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
 import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
 import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableCatalogCapability;
 import org.apache.spark.sql.connector.catalog.TableChange;
-import org.apache.spark.sql.connector.expressions.Transform;
-import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** The databases and tables of a cluster as a catalog: spark.sql.catalog.fluss = io.lakeward.spark.FlussCatalog. */
-public final class FlussCatalog implements TableCatalog, SupportsNamespaces {
+public final class FlussCatalog implements StagingTableCatalog, SupportsNamespaces {
     private String name;
     private BridgeSettings settings;
 
@@ -134,25 +137,57 @@ public final class FlussCatalog implements TableCatalog, SupportsNamespaces {
         return FlussTable.of(settings.with(Map.of(option, value)), now.described);
     }
 
+    /** Constraints: of these a primary key means something here, the others are refused by name. */
     @Override
-    public Table createTable(Identifier table, Column[] columns, Transform[] partitions, Map<String, String> properties)
+    public Set<TableCatalogCapability> capabilities() {
+        return EnumSet.of(TableCatalogCapability.SUPPORT_TABLE_CONSTRAINT);
+    }
+
+    @Override
+    public Table createTable(Identifier table, TableInfo info)
             throws TableAlreadyExistsException, NoSuchNamespaceException {
-        ObjectNode arguments = named(table);
-        arguments.set("schema", Columns.toJson(columns));
-        arguments.set("partitioned_by", Columns.identities(partitions));
-        arguments.set("properties", Json.of(properties));
+        return FlussTable.of(settings, made(table, "create_table", asked(table, info)));
+    }
+
+    @Override
+    public StagedTable stageCreate(Identifier table, TableInfo info)
+            throws TableAlreadyExistsException, NoSuchNamespaceException {
+        return staged(table, info, "create");
+    }
+
+    @Override
+    public StagedTable stageReplace(Identifier table, TableInfo info)
+            throws NoSuchNamespaceException, NoSuchTableException {
+        return staged(table, info, "replace");
+    }
+
+    @Override
+    public StagedTable stageCreateOrReplace(Identifier table, TableInfo info) throws NoSuchNamespaceException {
+        return staged(table, info, "create_or_replace");
+    }
+
+    private StagedTable staged(Identifier table, TableInfo info, String mode) throws NoSuchNamespaceException {
+        ObjectNode arguments = asked(table, info).put("mode", mode);
+        return new StagedFlussTable(settings, made(table, "stage_table", arguments), arguments);
+    }
+
+    private JsonNode made(Identifier table, String call, ObjectNode arguments) throws NoSuchNamespaceException {
         try {
-            return FlussTable.of(settings, call("create_table", arguments));
+            return call(call, arguments);
         } catch (LakewardException e) {
             if (e.is("DATABASE_NOT_EXIST")) throw new NoSuchNamespaceException(table.namespace());
+            if (e.is("TABLE_NOT_EXIST")) throw sneaky(new NoSuchTableException(table));
             throw e.is("TABLE_ALREADY_EXIST") ? sneaky(new TableAlreadyExistsException(table)) : e;
         }
     }
 
-    @Override
-    public Table createTable(Identifier table, StructType schema, Transform[] partitions, Map<String, String> properties)
-            throws TableAlreadyExistsException, NoSuchNamespaceException {
-        return createTable(table, Columns.of(schema), partitions, properties);
+    private static ObjectNode asked(Identifier table, TableInfo info) {
+        ObjectNode arguments = named(table);
+        arguments.set("schema", Columns.toJson(info.columns()));
+        arguments.set("partitioned_by", Columns.identities(info.partitions()));
+        arguments.set("properties", Json.of(info.properties()));
+        arguments.set("primary_key", Columns.primaryKey(table, info.constraints()));
+        return arguments.put("default_provider", SQLConf.get().defaultDataSourceName());
     }
 
     @Override
@@ -167,10 +202,22 @@ public final class FlussCatalog implements TableCatalog, SupportsNamespaces {
         return call("drop_table", named(table)).asBoolean();
     }
 
+    /** By a copy, since the protocol knows no renaming. */
     @Override
-    public void renameTable(Identifier from, Identifier to) {
-        throw new LakewardException("UNSUPPORTED", "Table " + from + " cannot be renamed: Fluss has no such thing. "
-            + "Create " + to + " and copy the rows.");
+    public void renameTable(Identifier from, Identifier to) throws NoSuchTableException, TableAlreadyExistsException {
+        try {
+            call("rename_table", named(from).put("to", named(own(to)).get("table").asText()));
+        } catch (LakewardException e) {
+            if (e.is("TABLE_NOT_EXIST")) throw new NoSuchTableException(from);
+            throw e.is("TABLE_ALREADY_EXIST") ? sneaky(new TableAlreadyExistsException(to)) : e;
+        }
+    }
+
+    /** Spark takes the new name as it is, and who writes the catalog's name before it means the same. */
+    private Identifier own(Identifier table) {
+        String[] names = table.namespace();
+        boolean whole = names.length == 2 && names[0].equals(name);
+        return whole ? Identifier.of(new String[] {names[1]}, table.name()) : table;
     }
 
     private Table onTable(Identifier table, String call, ObjectNode arguments) throws NoSuchTableException {

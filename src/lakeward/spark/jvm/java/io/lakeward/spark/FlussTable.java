@@ -2,24 +2,33 @@ package io.lakeward.spark;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TruncatableTable;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** A table, or the changelog or binlog of one, as Python described it. */
-class FlussTable implements SupportsRead, SupportsWrite {
+class FlussTable implements SupportsRead, SupportsWrite, SupportsRowLevelOperations, TruncatableTable {
     protected final BridgeSettings settings;
     protected final JsonNode described;
     private final StructType schema;
@@ -85,9 +94,40 @@ class FlussTable implements SupportsRead, SupportsWrite {
 
     @Override
     public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-        WriteSpec spec = new WriteSpec(settings.with(info.options().asCaseSensitiveMap()), name(), info);
-        boolean keyed = !described.get("primary_key").isEmpty();
-        return keyed ? new UpsertBuilder(spec) : new FlussWriteBuilder(spec);
+        WriteSpec spec = new WriteSpec(settings.with(writeOptions(info)), name(), info);
+        return primaryKey().length > 0 ? new UpsertBuilder(spec) : new FlussWriteBuilder(spec);
+    }
+
+    /** The options of a write; one that names some columns of a primary key table keeps the others as they are. */
+    protected Map<String, String> writeOptions(LogicalWriteInfo info) {
+        Map<String, String> options = new HashMap<>(info.options().asCaseSensitiveMap());
+        String given = options.remove(GivenColumns.OPTION);
+        if (given == null || primaryKey().length == 0 || info.options().containsKey("sink.columns")) return options;
+        List<String> named = new ArrayList<>();
+        for (String name : Json.toTexts(Json.parse(given))) named.add(name.toLowerCase(Locale.ROOT));
+        List<String> own = Arrays.stream(schema.fieldNames()).filter(name -> named.contains(name.toLowerCase(Locale.ROOT)))
+            .collect(Collectors.toList());
+        if (own.size() < schema.fieldNames().length) options.put("sink.columns", String.join(",", own));
+        return options;
+    }
+
+    /** DELETE, UPDATE and MERGE; a LakewardException says which tables cannot have them. */
+    @Override
+    public RowLevelOperationBuilder newRowLevelOperationBuilder(RowLevelOperationInfo info) {
+        ObjectNode arguments = Json.object().put("table", name()).put("command", info.command().name());
+        Bridge.call(settings, "row_level", arguments);
+        BridgeSettings all = settings.with(info.options().asCaseSensitiveMap());
+        return () -> new RowChanges(this, all, info.command());
+    }
+
+    /** TRUNCATE TABLE, and DELETE without a condition. */
+    @Override
+    public boolean truncateTable() {
+        return Bridge.call(settings, "truncate", Json.object().put("table", name())).asBoolean();
+    }
+
+    String[] primaryKey() {
+        return Json.toTexts(described.get("primary_key"));
     }
 
     @Override

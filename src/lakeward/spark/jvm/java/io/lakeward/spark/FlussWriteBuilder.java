@@ -55,7 +55,7 @@ class FlussWriteBuilder implements WriteBuilder, SupportsOverwriteV2, SupportsDy
 
             @Override
             public BatchWrite toBatch() {
-                return new FlussBatchWrite(spec, overwrite);
+                return batch(spec, overwrite);
             }
 
             @Override
@@ -63,6 +63,10 @@ class FlussWriteBuilder implements WriteBuilder, SupportsOverwriteV2, SupportsDy
                 return new FlussStreamingWrite(spec);
             }
         };
+    }
+
+    BatchWrite batch(WriteSpec spec, ObjectNode overwrite) {
+        return new FlussBatchWrite(spec, overwrite);
     }
 
     private static boolean isAlwaysTrue(Predicate predicate) {

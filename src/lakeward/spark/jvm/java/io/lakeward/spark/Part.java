@@ -15,6 +15,10 @@ final class Part implements WriterCommitMessage {
         this.bytes = bytes;
     }
 
+    byte[] bytes() {
+        return bytes;
+    }
+
     /** The parts of the tasks that came so far. */
     static List<byte[]> bytes(WriterCommitMessage[] messages) {
         return Arrays.stream(messages).filter(Objects::nonNull).map(message -> ((Part) message).bytes)

@@ -19,7 +19,6 @@ import org.apache.arrow.vector.ipc.message.MessageSerializer;
 import org.apache.arrow.vector.types.pojo.Schema;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
-import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.arrow.ArrowWriter;
 
 /** Turns the rows of a task into Arrow and hands them to Python, which stages them. */
@@ -36,12 +35,17 @@ final class PartWriter implements DataWriter<InternalRow> {
     private boolean finished;
 
     PartWriter(WriteSpec spec, JsonNode sink, long batch) {
-        ObjectNode arguments = spec.arguments();
+        this(spec, sink, batch, false);
+    }
+
+    /** With `deletes`, rows are keys of rows to delete. */
+    PartWriter(WriteSpec spec, JsonNode sink, long batch, boolean deletes) {
+        ObjectNode arguments = spec.arguments().put("deletes", deletes);
         arguments.set("sink", sink);
         arguments.put("batch", batch);
         batchRows = sink.get("batch_rows").asInt();
         batchBytes = sink.get("batch_bytes").asLong();
-        Schema schema = schema(sink.get("arrow_schema").asText());
+        Schema schema = schema(sink.get(deletes ? "key_arrow_schema" : "arrow_schema").asText());
         allocator = Arrows.allocator("write " + spec.table());
         root = VectorSchemaRoot.create(schema, allocator);
         writer = ArrowWriter.create(root);
@@ -56,7 +60,7 @@ final class PartWriter implements DataWriter<InternalRow> {
     }
 
     @Override
-    public WriterCommitMessage commit() throws IOException {
+    public Part commit() throws IOException {
         if (rows > 0) flush();
         try {
             bridge.send(Bridge.END, new byte[0]);

@@ -3,6 +3,7 @@ package io.lakeward.spark;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.Serializable;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.types.StructType;
 
 /** Which rows are written to which table, and how; travels to the executors. */
 final class WriteSpec implements Serializable {
@@ -13,10 +14,14 @@ final class WriteSpec implements Serializable {
     private final String queryId;
 
     WriteSpec(BridgeSettings settings, String table, LogicalWriteInfo info) {
+        this(settings, table, info.schema(), info.queryId());
+    }
+
+    WriteSpec(BridgeSettings settings, String table, StructType schema, String queryId) {
         this.settings = settings;
         this.table = table;
-        this.schema = info.schema().json();
-        this.queryId = info.queryId();
+        this.schema = schema.json();
+        this.queryId = queryId;
     }
 
     BridgeSettings settings() {
