@@ -21,13 +21,14 @@ def open_log(
     files: OpenFiles | None = None,
     checkpoints: bool = True,
     later: Later | None = None,
+    known_end: int = 0,
     **numbers: int,
 ) -> LogTablet:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
     files = OpenFiles(64) if files is None else files
     at_once: Later = (lambda job: job()) if checkpoints else (lambda _: None)
-    log = LogTablet(directory, settings, files, later or at_once)
+    log = LogTablet(directory, settings, files, later or at_once, known_end=known_end)
     weakref.finalize(log, files.close)  # a test may open hundreds of logs
     return log
 

@@ -100,6 +100,7 @@ class Node:
             self.coordinator.row_numbers.reserve,
             self._busy,
         )
+        self._tablets.lake_floor = self.coordinator.lake_floor
         catalog.subscribe(self._on_event)
         for leftover in self._directory.dropped():
             self._later(partial(self._directory.remove, leftover))

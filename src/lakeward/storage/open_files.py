@@ -1,20 +1,17 @@
-"""A bounded set of open files and their maps.
+"""A bounded set of open files.
 
 Ten thousand buckets must not need ten thousand descriptors. Files are opened when they are touched and the ones
-touched longest ago are closed. A map that somebody still reads from stays alive until that view is gone.
+touched longest ago are closed. Bytes are copied out, never mapped: a map of a file that somebody cuts off kills the
+process (SIGBUS), a read of it is merely short.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections import OrderedDict
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
-
-#: Below this size a copy is cheaper than the page faults of a map.
-_COPY_BYTES_MAX = 64 * 1024
 
 
 def storage_error(path: Path, wrong: OSError) -> LakewardError:
@@ -23,33 +20,26 @@ def storage_error(path: Path, wrong: OSError) -> LakewardError:
 
 
 class OpenFile:
-    """One open file, read by copying small ranges and mapping large ones."""
+    """One open file."""
 
-    __slots__ = ("_map", "descriptor", "path")
+    __slots__ = ("descriptor", "path")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
         try:
-            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            self.descriptor = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
         except OSError as wrong:
             raise storage_error(path, wrong) from wrong
-        self._map: mmap.mmap | None = None
 
     def read(self, start: int, end: int) -> memoryview:
-        """The bytes between two positions; the caller knows that they have been written."""
+        """The bytes between two positions; fewer when the file is shorter than that."""
         try:
-            if end - start <= _COPY_BYTES_MAX:
-                return memoryview(os.pread(self.descriptor, end - start, start))
-            if self._map is None or len(self._map) < end:
-                # The old map is dropped, not closed: answers on their way may still point into it.
-                self._map = mmap.mmap(self.descriptor, 0, prot=mmap.PROT_READ)
+            return memoryview(os.pread(self.descriptor, end - start, start))
         except OSError as wrong:
             raise storage_error(self.path, wrong) from wrong
-        return memoryview(self._map)[start:end]
 
     def close(self) -> None:
         """Give the descriptor back."""
-        self._map = None
         os.close(self.descriptor)
 
 
@@ -63,15 +53,18 @@ class OpenFiles:
     def __len__(self) -> int:
         return len(self._files)
 
-    def get(self, path: Path) -> OpenFile:
-        """The open file at a path; opens it, and closes another one when there are too many."""
+    def get(self, path: Path, *, create: bool = False) -> OpenFile:
+        """The open file at a path; opens it, and closes another one when there are too many.
+
+        A file that should be there and is not is never created: it would look like an empty one.
+        """
         file = self._files.get(path)
         if file is not None:
             self._files.move_to_end(path)
             return file
         while len(self._files) >= self._limit:
             self._files.popitem(last=False)[1].close()
-        file = self._files[path] = OpenFile(path)
+        file = self._files[path] = OpenFile(path, create=create)
         return file
 
     def forget(self, path: Path) -> None:

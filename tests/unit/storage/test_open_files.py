@@ -22,7 +22,7 @@ def open_in(directory: Path) -> int:
 
 def write(files: OpenFiles, path: Path, data: bytes, at: int = 0) -> None:
     """Write through the open file."""
-    os.pwrite(files.get(path).descriptor, data, at)
+    os.pwrite(files.get(path, create=True).descriptor, data, at)
 
 
 def test_no_more_files_are_open_than_the_limit(tmp_path: Path) -> None:
@@ -38,9 +38,9 @@ def test_no_more_files_are_open_than_the_limit(tmp_path: Path) -> None:
 def test_a_file_in_use_stays_open(tmp_path: Path) -> None:
     """What is touched again and again is not closed for what is touched once."""
     files = OpenFiles(2)
-    busy = files.get(tmp_path / "busy")
+    busy = files.get(tmp_path / "busy", create=True)
     for number in range(9):
-        files.get(tmp_path / str(number))
+        files.get(tmp_path / str(number), create=True)
         assert files.get(tmp_path / "busy") is busy
 
 
@@ -54,7 +54,7 @@ def test_a_closed_file_is_opened_again(tmp_path: Path) -> None:
 
 
 def test_large_ranges_are_read_as_well_as_small_ones(tmp_path: Path) -> None:
-    """Copied or mapped, the bytes are the same, also after the file has grown."""
+    """The bytes are the same, also after the file has grown."""
     files = OpenFiles(1)
     content = os.urandom(3 * LARGE)
     path = tmp_path / "f"
@@ -75,7 +75,7 @@ def test_a_view_outlives_its_file(tmp_path: Path) -> None:
     files.forget(path)
     path.rename(tmp_path / "gone")
     (tmp_path / "gone").unlink()
-    files.get(tmp_path / "other")
+    files.get(tmp_path / "other", create=True)
     assert view == content
 
 

@@ -22,6 +22,7 @@ async def upload(
 
     start, end = held.base_offset, held.end_offset
     await asyncio.to_thread(held.sync)
+    await asyncio.to_thread(held.check)
     offsets, times = await asyncio.to_thread(held.index_files)
     writers = await asyncio.to_thread(held.writers)
     work = [

@@ -18,6 +18,8 @@ from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.tried_again import tried_again
 from lakeward.server.tablet.write_stop import WriteStop
 from lakeward.storage.directories import DataDirectory
+from lakeward.storage.kv.snapshots import stored_snapshots
+from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.open_files import OpenFiles, storage_error
@@ -66,6 +68,8 @@ class Tablets:
         self.copied_offset_of: Callable[[TableBucket], int] | None = None
         #: Whether more is copied all the time, so that what was not yet copied has to stay.
         self.keeps_uncopied = False
+        #: Up to where the lake has a bucket.
+        self.lake_floor: Callable[[TableBucket], int | None] = lambda _: None
         self.writes = WriteStop()
         #: Told of every snapshot that was written, on the thread that wrote it.
         self.on_snapshot: Callable[[TableBucket, Snapshot], None] = lambda _bucket, _snapshot: None
@@ -115,15 +119,44 @@ class Tablets:
         table = self.table(bucket)
         directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
         try:
-            log = LogTablet(directory, self._settings_of(table), self._files, self._later)
+            log = LogTablet(
+                directory,
+                self._settings_of(table),
+                self._files,
+                self._later,
+                name=self._log_name(table, bucket),
+                known_end=self._known_end(table, bucket),
+            )
         except OSError as wrong:
             raise storage_error(directory, wrong) from wrong
         for repair in log.repairs:
             _log.warning("recovered %s of %s: %s", bucket, table.path, repair)
+        log.on_damage = lambda damage: _log.error("%s", damage.told(log.name))
+        for damage in log.damages:
+            log.on_damage(damage)
         if self.copied_offset_of is not None:
             self._meet_copy(table, bucket, log, self.copied_offset_of(bucket))
         self._logs[bucket] = log
         return log
+
+    def _log_name(self, table: TableInfo, bucket: TableBucket) -> str:
+        """What `lakeward repair` wants to hear."""
+        partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
+        return f"{table.path} {bucket.bucket}" + (f" --partition {partition.name}" if partition else "")
+
+    def _known_end(self, table: TableInfo, bucket: TableBucket) -> int:
+        """How far a log reached for certain: what the lake has was in it, and so was what a snapshot knows."""
+        known = self.lake_floor(bucket) or 0
+        if table.descriptor.has_primary_key:
+            directory = self._directory.kv(self._parent(table, bucket), bucket.bucket)
+            known = max([known, *(snapshot.log_offset for snapshot in stored_snapshots(directory))])
+        return known
+
+    def damages(self) -> Iterator[tuple[LogTablet, Damage]]:
+        """What is known to be damaged in the logs that are open."""
+        for log in self._logs.values():
+            for damage in log.damages:
+                yield log, damage
 
     def _meet_copy(self, table: TableInfo, bucket: TableBucket, log: LogTablet, copied_offset: int) -> None:
         """Tell a log what of it is in remote storage. Offsets that are there must not be given a second time."""

@@ -6,6 +6,7 @@ answered. The changelog is the write-ahead log: state is a snapshot plus what th
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import CorruptError, ErrorCode
 from lakeward.options import table as rows
 from lakeward.records.batch_header import read_header
 from lakeward.records.kv_batch import KvBatch, parse_kv_batch
@@ -33,6 +34,7 @@ from lakeward.storage.kv.store import KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.open_files import storage_error
 
+_log = logging.getLogger(__name__)
 KeySlices = Slices
 
 
@@ -219,7 +221,11 @@ class KvTablet:
                 self.log.replace_segment(one.segment, one.path)
 
         def work() -> None:
-            made = compact(segments, table, ratio)
+            try:
+                made = compact(segments, table, ratio)
+            except CorruptError as wrong:
+                _log.error("%s: %s", self.log.name, wrong)
+                return
             on_loop(lambda: exchange(made))
 
         self._later(work)

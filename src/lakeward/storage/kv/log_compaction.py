@@ -9,13 +9,13 @@ All of this reads files that do not change any more and writes new ones beside t
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from lakeward.errors import ErrorCode
 from lakeward.records.batch_header import BatchHeader, write_header
 from lakeward.records.changelog_batch import ChangelogRows, changelog_rows
 from lakeward.records.log_batch import BatchSpan, seal, stamp, walk_batches
@@ -24,6 +24,7 @@ from lakeward.storage.kv.changes import Changes, changelog_batch, values_of_rows
 from lakeward.storage.kv.hash_store import HashStore
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.slices import I64, Slices
+from lakeward.storage.log.batch_check import good_prefix
 from lakeward.storage.log.log_tablet import ClosedSegment
 
 COMPACTED_SUFFIX = ".compacted.tmp"
@@ -75,8 +76,10 @@ def _rewrite(segment: ClosedSegment, table: KvTable, newest: HashStore) -> Compa
 
 def _changes(segment: ClosedSegment, table: KvTable) -> Iterator[tuple[BatchSpan, ChangelogRows, I64]]:
     """Every batch of a segment with its rows and their offsets."""
-    with segment.path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
-        data = memoryview(bytes(mapped))  # rows point into it, and outlive the map
+    data = memoryview(segment.path.read_bytes())
+    size, end = good_prefix(data, segment.base_offset)
+    if size < len(data) or end != segment.end_offset:
+        raise ErrorCode.CORRUPT_RECORD.error(f"{segment.path} is damaged behind offset {end} and is not compacted.")
     for span in walk_batches(data):
         if not span.header.record_count:
             continue

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from lakeward.errors import ErrorCode
 from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.replay import replay_pieces
@@ -13,7 +13,6 @@ from lakeward.storage.kv.snapshots import usable_snapshot
 from lakeward.storage.kv.store import KvStore
 from lakeward.storage.log.log_tablet import LogTablet
 
-_log = logging.getLogger(__name__)
 #: Changes that are played back in a few milliseconds.
 _FEW_CHANGES = 10_000
 
@@ -48,9 +47,12 @@ class Recovery:
         if snapshot is not None:
             restore_any(self.store, snapshot, work)
             self.snapshot_offset = snapshot.log_offset
-        elif log_start > 0:
-            _log.error(
-                "%s: no snapshot reaches back to the log's start %d; older rows are gone", self.directory, log_start
+        elif log_start > 0 and not self._log.gave_up(log_start - 1):
+            self.store.close()
+            raise ErrorCode.KV_STORAGE.error(
+                f"The state of {self._log.name} is damaged: no good snapshot in {self.directory} reaches back to offset "
+                f"{log_start}, where the log begins. Stop the server and bring a snapshot back from a copy, or give up "
+                f"what the rows were before with `lakeward repair {self._log.name} 0 {log_start}`."
             )
 
     def close(self) -> None:

@@ -7,16 +7,16 @@ name. Whatever a crash leaves of such links is removed when the log is opened.
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.records.log_batch import BatchSpan, walk_batches
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.log_index import LogIndex
 from lakeward.storage.log.segment import Segment
+from lakeward.storage.log.segment_walk import Bad, Good, SegmentWalk
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
 from lakeward.storage.open_files import storage_error
 
@@ -34,6 +34,9 @@ class HeldSegment:
     index: LogIndex | None
     index_interval_bytes: int
     directory: Path
+    #: The file that is held, and what its log is called; for messages.
+    source: Path
+    name: str
 
     def sync(self) -> None:
         """Wait until it is on this machine's disk: what is elsewhere must not be more than what is here."""
@@ -71,7 +74,7 @@ class HeldSegment:
             header = span.header
             base = header.base_offset - self.base_offset
             if unindexed_bytes > self.index_interval_bytes:
-                index.add(header.last_offset - self.base_offset, span.start, header.commit_timestamp_ms, base)
+                index.add(header.last_offset - self.base_offset, span.position, header.commit_timestamp_ms, base)
                 unindexed_bytes = 0
             unindexed_bytes += header.size
             time_ms, offset = header.commit_timestamp_ms, base
@@ -79,20 +82,24 @@ class HeldSegment:
             index.add_time(time_ms, offset)
         return index
 
-    def _batches(self) -> Iterator[BatchSpan]:
-        with (
-            self.path.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data,
-            memoryview(data) as view,
-        ):
-            yield from walk_batches(view)
+    def _batches(self) -> Iterator[Good]:
+        """Every batch, checked: what is not as it was written must not be copied as if it were."""
+        for one in SegmentWalk(self.path, self.base_offset, self.end_offset, size=self.size_bytes):
+            if isinstance(one, Bad):
+                raise Damage(one.first, one.end, self.source, one.reason).error(self.name)
+            yield one
+
+    def check(self) -> None:
+        """Raise CorruptError unless every byte is as it was written."""
+        for _ in self._batches():
+            pass
 
     def release(self) -> None:
         """Let the file go."""
         self.path.unlink(missing_ok=True)
 
 
-def hold(directory: Path, segment: Segment, end_offset: int, time_ms_max: int, name: str) -> HeldSegment:
+def hold(directory: Path, segment: Segment, end_offset: int, time_ms_max: int, name: str, log_name: str) -> HeldSegment:
     """Hold a closed segment under a name that tells it apart from others."""
     path = segment.path.with_name(f"{segment.path.name}.{name}.tmp")
     try:
@@ -108,4 +115,6 @@ def hold(directory: Path, segment: Segment, end_offset: int, time_ms_max: int, n
         segment.sound_index,
         segment.index_interval_bytes,
         directory,
+        segment.path,
+        log_name,
     )

@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode
+from lakeward.records.batch_header import BatchHeader
 from lakeward.records.log_batch import BatchSpan, stamp, walk_batches
+from lakeward.storage.log.batch_check import good_prefix
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.held_segment import HeldSegment, hold
+from lakeward.storage.log.isolation import isolated
+from lakeward.storage.log.log_facts import LogFacts
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
-from lakeward.storage.log.segment import Segment
+from lakeward.storage.log.segment import BrokenSegmentError, Segment
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch, next_sequence
 from lakeward.storage.open_files import OpenFiles, storage_error
@@ -47,17 +52,33 @@ _NOTHING = memoryview(b"")
 class LogTablet:
     """Batches in the order they were accepted. Readers may read up to `end_offset`."""
 
-    def __init__(self, directory: Path, settings: LogSettings, files: OpenFiles, later: Later) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        settings: LogSettings,
+        files: OpenFiles,
+        later: Later,
+        *,
+        name: str = "TABLE BUCKET",
+        known_end: int = 0,
+    ) -> None:
+        """`name` is what messages call it; `known_end` is how far it reached, if that is known."""
         self.directory = directory
+        self.name = name
         self.settings = settings
         self._files = files
         self._later = later
-        found = recover_log(directory, settings, files)
+        found = recover_log(directory, settings, files, known_end)
         self._segments = found.segments
         self.writers: WriterStates = found.writers
         self.end_offset = found.end_offset
         self.time_ms_max = found.time_ms_max
         self.repairs = found.repairs
+        self.start_offset = found.start_offset
+        self.given_up = () if found.facts is None else found.facts.given_up
+        #: What cannot be read. `on_damage` is told of what is found later.
+        self.damages = found.damages
+        self.on_damage: Callable[[Damage], None] = lambda _: None
         self._bases = [s.base_offset for s in self._segments]
         self._segment_first_ms = self._first_time_ms()
         self._checkpoints = Checkpoints(found.checkpoint_offset)
@@ -65,16 +86,13 @@ class LogTablet:
         self._put_away: list[tuple[int, Path]] = []
         #: Up to where the log has been copied elsewhere; None when it is not copied at all.
         self.copied_offset: int | None = None
-
-    @property
-    def start_offset(self) -> int:
-        """The oldest offset that can be read."""
-        return self._bases[0] if self._bases else self.end_offset
+        if found.facts is None and self._segments:
+            self._later(self._noting())
 
     @property
     def size(self) -> int:
         """Bytes of all segments."""
-        return sum(s.size for s in self._segments)
+        return sum(s.size - s.begin for s in self._segments)
 
     def bytes_from(self, offset: int) -> int:
         """Bytes of the segments that begin at or behind an offset."""
@@ -165,6 +183,7 @@ class LogTablet:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
+        self._later(self._noting())
         return self._add_segment()
 
     def roll(self, now_ms: int) -> Segment:
@@ -177,15 +196,17 @@ class LogTablet:
 
     def _add_segment(self) -> Segment:
         segment = Segment(self.directory, self.end_offset, 0, self._files, self.settings.index_interval_bytes)
-        self._files.get(segment.path)  # the file must exist: its name is what remembers the end of an emptied log
-        self._segments.append(segment)
+        self._segments.append(segment.create())
         self._bases.append(segment.base_offset)
         return segment
 
     def _first_time_ms(self) -> int:
         if not self._segments:
             return 0
-        return next((h.commit_timestamp_ms for _, h in self._segments[-1].headers(0)), 0)
+        try:
+            return next((h.commit_timestamp_ms for _, h in self._segments[-1].headers(0)), 0)
+        except BrokenSegmentError:
+            return 0
 
     # -- read
 
@@ -200,21 +221,67 @@ class LogTablet:
             )
         if offset == self.end_offset:
             return LogRead(_NOTHING, offset, reaches_end=True)
-        for number in range(bisect_right(self._bases, offset) - 1, len(self._segments)):
-            segment = self._segments[number]
-            found = segment.position_of(offset)
-            if found is None:
-                continue
-            position, header = found
+        self._refuse_damage(offset)
+        segment = self._segments[bisect_right(self._bases, offset) - 1]
+        try:
+            position, header = self._found(segment, offset)
             end = segment.whole_batches_end(position, position + bytes_max)
             if end == position:
                 if not at_least_one:
                     return LogRead(_NOTHING, offset, reaches_end=False)
                 end = position + header.size
-            is_last = number == len(self._segments) - 1 or self._bases[number + 1] == self.end_offset
-            reaches_end = is_last and end == segment.size
-            return LogRead(segment.read(position, end), header.base_offset, reaches_end)
-        raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {self.directory} cannot be found; the log is damaged.")
+            data = segment.read(position, end)
+            size, behind = good_prefix(data, header.base_offset)
+        except BrokenSegmentError:
+            size, behind, end, position, data = 0, offset, 1, 0, _NOTHING
+        if size < end - position:
+            self.isolate(segment.base_offset, max(offset, behind))
+            if behind <= offset:
+                self._refuse_damage(offset)
+                return self.read(offset, bytes_max, at_least_one=at_least_one)
+            data = data[:size]
+        return LogRead(data, header.base_offset, behind == self.end_offset)
+
+    @staticmethod
+    def _found(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
+        found = segment.position_of(offset)
+        if found is None or found[1].base_offset > offset:
+            raise BrokenSegmentError
+        return found
+
+    # -- damage
+
+    def _refuse_damage(self, offset: int) -> None:
+        damage = self.damages.at(offset)
+        if damage is not None:
+            raise damage.error(self.name)
+
+    def isolate(self, base_offset: int, offset: int) -> None:
+        """Find out what is wrong with a segment from an offset on, and serve what is whole of it from now on."""
+        number = bisect_right(self._bases, base_offset) - 1
+        segment = self._segments[number]
+        is_active = number == len(self._segments) - 1
+        found = isolated(segment, self._end_of(number), offset)
+        if found is None:
+            raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {segment.path} could not be read; try again.")
+        self._files.forget(segment.path)
+        self._segments[number : number + 1] = found.parts
+        self._bases = [one.base_offset for one in self._segments]
+        if self.damages.add(found.damage):
+            self.on_damage(found.damage)
+        if is_active:
+            self._segment_first_ms = self.time_ms_max
+            self._add_segment()
+
+    def gave_up(self, offset: int) -> bool:
+        """Whether somebody gave an offset up with `lakeward repair`."""
+        return self._facts_now().gave_up(offset)
+
+    def _end_of(self, number: int) -> int:
+        """The offset behind the last one of a segment."""
+        end = self._bases[number + 1] if number + 1 < len(self._bases) else self.end_offset
+        damage = self.damages.next_from(self._bases[number])
+        return end if damage is None else min(end, damage.first)
 
     @staticmethod
     def offset_behind(read: LogRead) -> int:
@@ -231,21 +298,29 @@ class LogTablet:
         for number, segment in enumerate(self._segments):
             is_last = number == len(self._segments) - 1
             if is_last or segment.time_ms_max >= time_ms:
-                found = segment.offset_of_time(time_ms)
+                try:
+                    found = segment.offset_of_time(time_ms)
+                except BrokenSegmentError:
+                    self.isolate(segment.base_offset, segment.base_offset)
+                    return self.offset_of_time(time_ms)
                 if found is not None:
-                    return found
+                    damage = self.damages.before(found)  # nobody knows when its rows came: they may be among the asked
+                    return found if damage is None else damage.first
         return self.end_offset
 
     # -- compact
 
     def closed_segments(self) -> list[ClosedSegment]:
-        """The segments that nothing is written to any more, oldest first."""
-        return list(self.closed_behind(-1))
+        """The segments that nothing is written to any more, oldest first; of a damaged log none is offered."""
+        return [] if self.damages else list(self.closed_behind(-1))
 
     def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
-        """Those that end behind an offset; each is looked at when it is its turn."""
+        """Those that end behind an offset; each is looked at when it is its turn. Damage that is met is an error."""
         for segment, end in zip(self._segments, self._bases[1:], strict=False):
             if end > offset:
+                damage = self.damages.next_from(max(offset, self.start_offset))
+                if damage is not None and (damage.first < end or segment.is_part):
+                    raise damage.error(self.name)
                 yield ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
 
     def replace_segment(self, old: ClosedSegment, path: Path) -> None:
@@ -262,7 +337,7 @@ class LogTablet:
         """Keep the files of a closed segment as they are now, under a name of their own; None if it has gone."""
         for segment, base in zip(self._segments[:-1], self._bases, strict=False):
             if base == closed.base_offset:
-                return hold(self.directory, segment, closed.end_offset, closed.time_ms_max, name)
+                return hold(self.directory, segment, closed.end_offset, closed.time_ms_max, name, self.name)
         return None
 
     def begin_at(self, offset: int, now_ms: int) -> None:
@@ -271,13 +346,15 @@ class LogTablet:
         for segment in self._segments:
             self._put_away += [(now_ms, path) for path in segment.put_away()]
         self._segments, self._bases = [], []
-        self.end_offset = offset
+        self.start_offset = self.end_offset = offset
+        self.damages.drop_below(offset)
         self.writers = read_writers(checkpoint_file(self.directory, offset)) or WriterStates()
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self._add_segment()
+        self._later(self._noting())
         self._delete_due(now_ms)
 
     # -- keep
@@ -300,8 +377,16 @@ class LogTablet:
                 index_files=tuple(file for segment in changed for file in segment.index_files()),
                 writers=self.writers.to_json(),
                 segment_bases=frozenset(self._bases),
+                facts=self._facts_now(),
             )
         )
+
+    def _facts_now(self) -> LogFacts:
+        return LogFacts(self.start_offset, self.end_offset, self.given_up)
+
+    def _noting(self) -> Callable[[], None]:
+        """What writes down where the log begins; before anything is deleted."""
+        return partial(self._facts_now().write, self.directory, durable=True)
 
     def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
         """Put away what is too old or too much, delete what was put away long enough ago; returns segments put away."""
@@ -319,10 +404,17 @@ class LogTablet:
             count = expired_prefix(self._facts(), self.settings, now_ms, keep_from)
         else:
             count = copied_prefix(self._segments, self.settings, now_ms, keep_from, self.copied_offset)
+        while count and self._segments[count - 1].path == self._segments[count].path:
+            count -= 1  # parts of one file leave together
         for segment in self._segments[:count]:
             due_ms = now_ms + self.settings.delete_delay_ms
             self._put_away += [(due_ms, path) for path in segment.put_away()]
         del self._segments[:count], self._bases[:count]
+        if count:
+            damage = self.damages.before(self._bases[0])
+            self.start_offset = self._bases[0] if damage is None else max(damage.first, self.start_offset)
+            self.damages.drop_below(self.start_offset)
+            self._later(self._noting())
         self._delete_due(now_ms)
         return count
 

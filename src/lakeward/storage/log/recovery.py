@@ -1,23 +1,26 @@
 """What is on disk → a log that can be appended to.
 
-Everything below the newest good checkpoint is taken as it is. Behind it each batch is checked; the first byte that
-is not part of a good batch is where the log ends, and what lies behind it is cut off or put aside as `.damaged`.
+Below the newest good checkpoint each segment must reach the next one, and the last one the checkpoint; their batches
+are checked when they are read. Behind the checkpoint each batch is checked here. Bytes at the very end that are no
+batch are what a crash left of an append, and are cut off. Everything else that is not there, or not as it was written,
+is damage: its offsets are known, are never given a second time, and reading them is an error.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from lakeward.records.log_batch import crc_is_right, walk_batches
 from lakeward.storage.atomic_file import replace_file
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints, sync_data
-from lakeward.storage.log.segment import DELETED, LOG, Segment
+from lakeward.storage.log.damage import Damage, Damages
+from lakeward.storage.log.log_facts import LogFacts, facts_file, read_facts
+from lakeward.storage.log.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
+from lakeward.storage.log.segment_walk import Good, SegmentWalk
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
 from lakeward.storage.open_files import OpenFiles
-
-_DAMAGED = ".damaged"
 
 
 @dataclass(slots=True)
@@ -26,37 +29,198 @@ class RecoveredLog:
 
     segments: list[Segment] = field(default_factory=list)
     writers: WriterStates = field(default_factory=WriterStates)
+    start_offset: int = 0
     end_offset: int = 0
     time_ms_max: int = -1
     checkpoint_offset: int = -1
+    facts: LogFacts | None = None
     repairs: list[str] = field(default_factory=list)
+    damages: Damages = field(default_factory=Damages)
 
 
-def recover_log(directory: Path, settings: LogSettings, files: OpenFiles) -> RecoveredLog:
-    """Open the log in a directory, whatever state it was left in."""
+class _Stretch(NamedTuple):
+    """Batches that follow each other in a file."""
+
+    first: int
+    begin: int
+    end: int
+
+
+def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_end: int = 0) -> RecoveredLog:
+    """Open the log in a directory, whatever state it was left in. `known_end` is how far it reached for certain."""
     log = RecoveredLog()
-    if not directory.exists():
-        return log
+    facts = log.facts = _facts(log, directory)
+    reached = 0 if facts is None else facts.end_offset
+    left = sorted(int(path.name.split(".")[0]) for path in directory.glob("*" + LOG + DELETED))
     for leftover in [*directory.glob("*" + DELETED), *directory.glob("*.tmp")]:
         leftover.unlink(missing_ok=True)
-    log.segments = [
+    found = [
         Segment(directory, int(path.stem), path.stat().st_size, files, settings.index_interval_bytes)
         for path in sorted(directory.glob("*" + LOG))
     ]
-    if not log.segments:
-        return log
-    place, position = _start_at_checkpoint(log, directory)
-    for number in range(place, len(log.segments)):
-        if position == 0 and log.segments[number].base_offset != log.end_offset:
-            _put_aside(log, number)  # rows before it are missing: the log ends where they should be
-            break
-        if not _check_segment(log, log.segments[number], position):
-            _put_aside(log, number + 1)
-            break
-        position = 0
-        if number + 1 < len(log.segments):
-            _note_writers(log, directory, log.segments[number])
+    checkpoints = stored_checkpoints(directory)
+    known = max([known_end, reached, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])])
+    log.start_offset = log.end_offset = _start(log, facts, found, left)
+    if not found:
+        log.writers = next(filter(None, (read_writers(path) for _, path in checkpoints)), log.writers)
+        if facts is not None and known <= log.start_offset:
+            log.repairs.append(f"{directory} has no file although there was a log; if it had rows, they are lost")
+    else:
+        _recover(log, directory, found, checkpoints, known)
+    if known > log.end_offset:
+        log.damages.add(_missing_end(log, directory, found, known))
+        log.end_offset = known
+    if log.end_offset and (not log.segments or log.segments[-1].is_part or _reach(log) != log.end_offset):
+        directory.mkdir(parents=True, exist_ok=True)
+        log.segments.append(Segment(directory, log.end_offset, 0, files, settings.index_interval_bytes).create())
     return log
+
+
+def _facts(log: RecoveredLog, directory: Path) -> LogFacts | None:
+    try:
+        facts = read_facts(directory)
+    except ValueError as wrong:
+        log.repairs.append(f"{facts_file(directory)} is damaged ({wrong}) and was made anew from the log's files")
+        return None
+    return facts
+
+
+def _start(log: RecoveredLog, facts: LogFacts | None, found: list[Segment], left: list[int]) -> int:
+    """Where the log begins. Offsets before the first file are missing, unless they left on purpose."""
+    first = found[0].base_offset if found else None
+    if facts is None:
+        return first or 0
+    if first is None or (first > facts.start_offset and not left):
+        if first is not None:
+            path = found[0].path.with_name(file_stem(facts.start_offset) + LOG)
+            log.damages.add(Damage(facts.start_offset, first, path, "the file is missing"))
+        return facts.start_offset
+    return first
+
+
+def _missing_end(log: RecoveredLog, directory: Path, found: list[Segment], known: int) -> Damage:
+    if not found:
+        return Damage(log.end_offset, known, directory / (file_stem(log.end_offset) + LOG), "the file is missing")
+    reason = f"the log ends at offset {log.end_offset} and had reached {known}"
+    return _named(found[-1], log.end_offset, known, reason, at_end=True)
+
+
+def _reach(log: RecoveredLog) -> int:
+    """The offset behind the last batch of the last segment, as it was just found."""
+    last = log.segments[-1]
+    return last.base_offset if not last.size else log.end_offset if not log.damages.before(log.end_offset) else -1
+
+
+def _recover(
+    log: RecoveredLog, directory: Path, found: list[Segment], checkpoints: list[tuple[int, Path]], known: int
+) -> None:
+    checkpoint = -1
+    for offset, path in checkpoints:
+        writers = read_writers(path)
+        if offset >= found[0].base_offset and writers is not None:
+            log.writers, checkpoint = writers, offset
+            break
+    log.checkpoint_offset = checkpoint
+    for number, segment in enumerate(found):
+        following = found[number + 1].base_offset if number + 1 < len(found) else None
+        log.end_offset = segment.base_offset
+        if following is not None and following <= checkpoint:
+            _believe(log, segment, following)
+        else:
+            _check(log, segment, following, checkpoint, known)
+        if following is not None and following > checkpoint and log.end_offset == following:
+            _note_writers(log, directory, segment)
+
+
+def _believe(log: RecoveredLog, segment: Segment, following: int) -> None:
+    """A closed segment below the checkpoint: it has to reach the next one."""
+    try:
+        end, time_ms = segment.tail()
+    except BrokenSegmentError:
+        end, time_ms = -1, -1
+    if end == following:
+        log.segments.append(segment)
+        log.end_offset, log.time_ms_max = end, max(log.time_ms_max, time_ms)
+    else:
+        segment.forget_index()
+        _walk(log, segment, _Stretch(segment.base_offset, 0, 0), following, 1 << 62)
+
+
+def _check(log: RecoveredLog, segment: Segment, following: int | None, checkpoint: int, known: int) -> None:
+    """A segment that holds or follows the checkpoint: every batch behind it is read."""
+    stretch = _Stretch(segment.base_offset, 0, _position_of_end(log, segment, checkpoint))
+    if not stretch.end:
+        segment.forget_index()
+    size = _walk(log, segment, stretch, following, checkpoint)
+    if following is None and size < segment.size and log.segments and log.segments[-1] is segment:
+        if log.end_offset < known:  # no append was interrupted here: what lies behind had been synced
+            log.segments[-1:] = [segment.part(segment.base_offset, 0, size)] if size else []
+        else:
+            log.repairs.append(f"{segment.path}: cut from {segment.size} to {size} bytes at offset {log.end_offset}")
+            segment.cut(size, log.end_offset)
+
+
+def _position_of_end(log: RecoveredLog, segment: Segment, offset: int) -> int:
+    """Where the batch stands that begins at an offset, or where it would be appended; 0 when nothing tells."""
+    if offset <= segment.base_offset:
+        return 0
+    try:
+        found = segment.position_of(offset - 1)
+    except BrokenSegmentError:
+        return 0
+    if found is None or found[1].last_offset != offset - 1:
+        return 0
+    position, header = found
+    segment.index.cut(position + header.size, offset - segment.base_offset)
+    log.end_offset, log.time_ms_max = offset, max(log.time_ms_max, header.commit_timestamp_ms)
+    return position + header.size
+
+
+def _walk(log: RecoveredLog, segment: Segment, believed: _Stretch, following: int | None, note_from: int) -> int:
+    """Read a segment behind what is believed, and take it or its whole stretches into the log.
+
+    Returns where its last good batch ends.
+    """
+    stretches = [believed]
+    damages: list[Damage] = []
+    taken = believed.end
+    for one in SegmentWalk(segment.path, log.end_offset, following, start=believed.end):
+        if isinstance(one, Good):
+            taken = one.position + one.header.size
+            _note(log, segment, one, note_from)
+            if stretches[-1].end == one.position:
+                stretches[-1] = stretches[-1]._replace(end=taken)
+            else:
+                stretches.append(_Stretch(one.header.base_offset, one.position, taken))
+        elif one.end > one.first:
+            damages.append(_named(segment, one.first, one.end, one.reason, at_end=one.position == one.end_position))
+    for damage in damages:
+        log.damages.add(damage)
+    if damages:
+        log.segments += [segment.part(*stretch) for stretch in stretches if stretch.end > stretch.begin]
+    else:
+        log.segments.append(segment)
+        if taken:
+            segment.index.add_time(log.time_ms_max, max(log.end_offset - 1 - segment.base_offset, 0))
+    return taken
+
+
+def _named(segment: Segment, first: int, end: int, reason: str, *, at_end: bool) -> Damage:
+    """Damage with the file that is missing, where something is left that tells its name."""
+    missing = segment.path.with_name(file_stem(first) + LOG)
+    if at_end and (missing.with_suffix(INDEX).exists() or checkpoint_file(missing.parent, first).exists()):
+        return Damage(first, end, missing, "the file is missing")
+    return Damage(first, end, segment.path, reason)
+
+
+def _note(log: RecoveredLog, segment: Segment, one: Good, note_from: int) -> None:
+    header = one.header
+    base, last, time_ms = header.base_offset, header.last_offset, header.commit_timestamp_ms
+    segment.add_to_index(segment.index, header.size, one.position, base, last, time_ms)
+    if base >= note_from and header.writer_id >= 0 and header.batch_sequence >= 0:
+        log.writers.record(header.writer_id, WrittenBatch(header.batch_sequence, base, last, time_ms))
+    log.end_offset = last + 1
+    log.time_ms_max = max(log.time_ms_max, time_ms)
 
 
 def _note_writers(log: RecoveredLog, directory: Path, closed: Segment) -> None:
@@ -65,79 +229,3 @@ def _note_writers(log: RecoveredLog, directory: Path, closed: Segment) -> None:
     if not path.exists():
         sync_data(closed.path)
         replace_file(path, log.writers.to_json())
-
-
-def _start_at_checkpoint(log: RecoveredLog, directory: Path) -> tuple[int, int]:
-    """The segment and position from which batches have to be checked."""
-    first = log.segments[0].base_offset
-    for offset, path in stored_checkpoints(directory):
-        writers = read_writers(path)
-        if offset < first or writers is None:
-            continue
-        place = max(i for i, s in enumerate(log.segments) if s.base_offset <= offset)
-        segment = log.segments[place]
-        position = _position_of_end(log, segment, offset)
-        if position == 0 and place:
-            log.time_ms_max = log.segments[place - 1].time_ms_max
-        if position is not None:
-            log.writers, log.end_offset, log.checkpoint_offset = writers, offset, offset
-            return place, position
-    log.end_offset = first
-    return 0, 0
-
-
-def _position_of_end(log: RecoveredLog, segment: Segment, offset: int) -> int | None:
-    """Where the batch stands that begins at an offset, or where it would be appended."""
-    if offset == segment.base_offset:
-        return 0
-    found = segment.position_of(offset - 1)
-    if found is None or found[1].last_offset != offset - 1:
-        return None
-    position, header = found
-    segment.index.cut(position + header.size, offset - segment.base_offset)
-    log.time_ms_max = header.commit_timestamp_ms
-    return position + header.size
-
-
-def _check_segment(log: RecoveredLog, segment: Segment, start: int) -> bool:
-    """Walk the batches from a position on; False when the segment had to be cut."""
-    if start == 0:
-        segment.forget_index()
-    position = start
-    if segment.size > start:
-        data = segment.read(0, segment.size)
-        for span in walk_batches(data, start):
-            header = span.header
-            if header.base_offset != log.end_offset or not crc_is_right(data, span):
-                break  # the CRC does not cover the offset, but offsets are dense
-            segment.add_to_index(
-                segment.index,
-                header.size,
-                span.start,
-                header.base_offset,
-                header.last_offset,
-                header.commit_timestamp_ms,
-            )
-            if header.writer_id >= 0 and header.batch_sequence >= 0:
-                batch = WrittenBatch(
-                    header.batch_sequence, header.base_offset, header.last_offset, header.commit_timestamp_ms
-                )
-                log.writers.record(header.writer_id, batch)
-            log.end_offset = header.last_offset + 1
-            log.time_ms_max = max(log.time_ms_max, header.commit_timestamp_ms)
-            position = span.end
-        del data
-        segment.index.add_time(log.time_ms_max, log.end_offset - 1 - segment.base_offset)
-    if position == segment.size:
-        return True
-    log.repairs.append(f"{segment.path}: cut from {segment.size} to {position} bytes at offset {log.end_offset}")
-    segment.cut(position, log.end_offset)
-    return False
-
-
-def _put_aside(log: RecoveredLog, first: int) -> None:
-    """Take segments out of the log that stand behind a cut; their bytes are kept for whoever wants to look."""
-    for segment in log.segments[first:]:
-        segment.path.rename(segment.path.with_name(segment.path.name + _DAMAGED))
-        log.repairs.append(f"{segment.path}: put aside as {_DAMAGED}, rows before it are missing")
-    del log.segments[first:]

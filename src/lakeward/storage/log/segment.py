@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch_header import HEADER_BYTES, BatchHeader, read_header
 from lakeward.records.log_batch import BatchSpan, walk_batches
 from lakeward.storage.log.log_index import LogIndex
-from lakeward.storage.open_files import OpenFiles
+from lakeward.storage.open_files import OpenFile, OpenFiles
 
 LOG, INDEX, TIME_INDEX, DELETED = ".log", ".index", ".timeindex", ".deleted"
 #: Headers are read in pieces of this size; it holds many small batches or one header of a large one.
@@ -22,8 +22,15 @@ def file_stem(offset: int) -> str:
     return f"{offset:020d}"
 
 
+class BrokenSegmentError(Exception):
+    """The batches do not follow each other as they must: what is here is not what was written."""
+
+
 class Segment:
-    """The batches from `base_offset` up to the next segment. `size` is what has been written and may be read."""
+    """The batches from `base_offset` up to the next segment. `size` is what has been written and may be read.
+
+    Of a damaged file each stretch that is whole is a segment of its own, from the byte `begin` up to `size`.
+    """
 
     __slots__ = (
         "_doubted",
@@ -31,7 +38,10 @@ class Segment:
         "_index",
         "_unindexed_bytes",
         "base_offset",
+        "begin",
+        "index_base",
         "index_interval_bytes",
+        "is_part",
         "path",
         "size",
     )
@@ -39,8 +49,10 @@ class Segment:
     def __init__(
         self, directory: Path, base_offset: int, size: int, files: OpenFiles, index_interval_bytes: int
     ) -> None:
-        self.base_offset = base_offset
+        self.base_offset = self.index_base = base_offset
         self.path = directory / (file_stem(base_offset) + LOG)
+        self.begin = 0
+        self.is_part = False
         self.size = size
         self._files = files
         self._index: LogIndex | None = None if size else LogIndex()
@@ -48,7 +60,19 @@ class Segment:
         self.index_interval_bytes = index_interval_bytes
         self._unindexed_bytes = 0
 
+    def part(self, base_offset: int, begin: int, end: int) -> Segment:
+        """A stretch of this file that is whole, as a segment that nothing is ever written to."""
+        part = Segment(self.path.parent, base_offset, end, self._files, self.index_interval_bytes)
+        part.path, part.begin, part.is_part = self.path, begin, True
+        part.index_base, part._index, part._doubted = self.index_base, self._index, self._doubted
+        return part
+
     # -- writing
+
+    def create(self) -> Segment:
+        """Make the file: its name is what remembers the end of an emptied log."""
+        self._files.get(self.path, create=True)
+        return self
 
     def append(self, data: memoryview, spans: list[BatchSpan], base_offset: int, time_ms: int) -> None:
         """Write stamped batches. Either all of them are there afterwards, or none."""
@@ -76,42 +100,60 @@ class Segment:
     def add_to_index(self, index: LogIndex, size: int, position: int, base: int, last: int, time_ms: int) -> None:
         """Note a batch in the index when enough bytes lie behind the last entry."""
         if self._unindexed_bytes > self.index_interval_bytes:
-            index.add(last - self.base_offset, position, time_ms, base - self.base_offset)
+            index.add(last - self.index_base, position, time_ms, base - self.index_base)
             self._unindexed_bytes = 0
         self._unindexed_bytes += size
 
     def cut(self, size: int, offset: int) -> None:
         """Drop everything from a position on; `offset` is the first offset that goes."""
-        self.index.cut(size, offset - self.base_offset)
+        self.index.cut(size, offset - self.index_base)
         os.ftruncate(self._files.get(self.path).descriptor, size)
-        self._files.forget(self.path)  # an old map would reach behind the end
         self.size = size
 
     # -- reading
 
     def read(self, start: int, end: int) -> memoryview:
-        """The bytes between two positions."""
-        return self._files.get(self.path).read(start, end)
+        """The bytes between two positions; fewer when the file has been cut."""
+        return self._file().read(start, end)
+
+    def _file(self) -> OpenFile:
+        try:
+            return self._files.get(self.path)
+        except LakewardError as wrong:
+            if isinstance(wrong.__cause__, FileNotFoundError):
+                raise BrokenSegmentError from wrong
+            raise
 
     def headers(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
-        """Position and header of each batch from a batch start on."""
-        file = self._files.get(self.path)
-        while self.size - position >= HEADER_BYTES[0]:
+        """Position and header of each batch from a batch start on; offsets must follow each other to the very end."""
+        file = self._file()
+        offset = self.base_offset if position == self.begin else None
+        while position < self.size:
             piece = file.read(position, min(position + _LOOK_AHEAD_BYTES, self.size))
             start = position
             for span in walk_batches(piece):
+                offset = self._follows(offset, span.header)
                 yield start + span.start, span.header
                 position = start + span.end
             if position == start:
                 header = self._large_batch(piece)
                 if header is None or position + header.size > self.size:
-                    return
+                    raise BrokenSegmentError
+                offset = self._follows(offset, header)
                 yield position, header
                 position += header.size
 
     @staticmethod
+    def _follows(offset: int | None, header: BatchHeader) -> int:
+        if header.last_offset_delta < 0 or (offset is not None and header.base_offset != offset):
+            raise BrokenSegmentError
+        return header.last_offset + 1
+
+    @staticmethod
     def _large_batch(piece: memoryview) -> BatchHeader | None:
         """The header of a batch that is larger than the piece it was found in."""
+        if len(piece) < HEADER_BYTES[0]:
+            return None
         length = int.from_bytes(piece[8:12], "little", signed=True)
         magic = piece[12]
         if magic >= len(HEADER_BYTES) or length + 12 < len(piece) or len(piece) < HEADER_BYTES[magic]:
@@ -120,8 +162,7 @@ class Segment:
 
     def position_of(self, offset: int) -> tuple[int, BatchHeader] | None:
         """The first batch that ends at or behind an offset, or None when there is none."""
-        start = self._trusted(self.index.position_before(offset - self.base_offset))
-        for position, header in self.headers(start):
+        for position, header in self.headers(self.position_before(offset)):
             if header.last_offset >= offset:
                 return position, header
         return None
@@ -129,10 +170,10 @@ class Segment:
     def offset_of_time(self, time_ms: int) -> int | None:
         """The base offset of the first batch appended at or after a time."""
         start_ms, offset = self.index.time_before(time_ms)
-        found = self.position_of(self.base_offset + offset)
+        found = self.position_of(self.index_base + offset)
         if found is None or (self._doubted and start_ms not in {-1, found[1].commit_timestamp_ms}):
             self.rebuild_index()
-            found = self.position_of(self.base_offset + self.index.time_before(time_ms)[1])
+            found = self.position_of(self.index_base + self.index.time_before(time_ms)[1])
         if found is None:
             return None
         for _, header in self.headers(found[0]):
@@ -140,12 +181,46 @@ class Segment:
                 return header.base_offset
         return None
 
+    def position_before(self, offset: int) -> int:
+        """A batch start at or before an offset."""
+        return self._trusted(self._position(self.index.position_before(offset - self.index_base)))
+
+    def tail(self) -> tuple[int, int]:
+        """The offset behind the last batch, and its time. Quick: from the end of the index file on.
+
+        Raises BrokenSegmentError when batches do not follow each other up to the end of the file.
+        """
+        try:
+            found = self._last(self._last_indexed())
+        except BrokenSegmentError:
+            found = None
+        if found is None or found.base_offset < self.base_offset:
+            found = self._last(self.begin)  # perhaps it was the index that is damaged
+        return (self.base_offset, -1) if found is None else (found.last_offset + 1, found.commit_timestamp_ms)
+
+    def _last(self, position: int) -> BatchHeader | None:
+        last = None
+        for _, header in self.headers(position):
+            last = header
+        return last
+
+    def _last_indexed(self) -> int:
+        """Where the last batch stands that the index file knows; 0 when there is none."""
+        try:
+            with self.path.with_suffix(INDEX).open("rb") as file:
+                file.seek(max(file.seek(0, os.SEEK_END) - 8, 0))
+                position = int.from_bytes(file.read(8)[4:], "big")
+        except OSError:
+            return 0
+        return position if position < self.size else 0
+
     def whole_batches_end(self, start: int, limit: int) -> int:
         """Where the last batch ends that lies whole between a batch start and a position; `start` if none does."""
         if limit >= self.size:
             return self.size
         end = start
-        for position, header in self.headers(max(start, self._trusted(self.index.position_up_to(limit)))):
+        known = self._trusted(self._position(self.index.position_up_to(limit)))
+        for position, header in self.headers(max(start, known)):
             if position + header.size > limit:
                 return position
             end = position + header.size
@@ -155,22 +230,36 @@ class Segment:
     def time_ms_max(self) -> int:
         """When the last batch was appended, or -1; times never go back."""
         index = self.index
-        if not self._doubted:
-            return index.time_ms_max
-        times = [header.commit_timestamp_ms for _, header in self.headers(self._trusted(index.last_position))]
-        return times[-1] if times else -1
+        if not self._doubted or self.is_part:
+            return index.time_ms_max  # of a part: when the last batch of its file was appended, which is no earlier
+        try:
+            last = self._last(self._trusted(self._position(index.last_position)))
+        except BrokenSegmentError:
+            return index.time_ms_max  # whoever reads it will be told
+        return -1 if last is None else last.commit_timestamp_ms
 
     # -- indexes
 
+    def _position(self, indexed: int) -> int:
+        """A position from the index; where it knows none of this stretch, the first."""
+        return max(indexed, self.begin)
+
+    def is_indexed(self, position: int, header: BatchHeader) -> bool:
+        """Whether the index knows this batch."""
+        return header.last_offset - self.index_base == self.index.offset_at(position)
+
     def _trusted(self, position: int) -> int:
         """A position from the index, or 0 when no batch stands there that ends where the index says."""
-        if position == 0 or not self._doubted:
+        if position == self.begin or not self._doubted:
             return position
-        header = next((h for _, h in self.headers(position)), None)
-        if header is not None and header.last_offset - self.base_offset == self.index.offset_at(position):
+        try:
+            header = next((h for _, h in self.headers(position)), None)
+        except BrokenSegmentError:
+            header = None
+        if header is not None and self.is_indexed(position, header):
             return position
         self.rebuild_index()
-        return 0
+        return self.begin
 
     @property
     def index(self) -> LogIndex:
@@ -200,11 +289,11 @@ class Segment:
         index = LogIndex()
         self._unindexed_bytes = 0
         last_time_ms, last_offset = -1, 0
-        for position, header in self.headers(0):
+        for position, header in self.headers(self.begin):
             self.add_to_index(
                 index, header.size, position, header.base_offset, header.last_offset, header.commit_timestamp_ms
             )
-            last_time_ms, last_offset = header.commit_timestamp_ms, header.base_offset - self.base_offset
+            last_time_ms, last_offset = header.commit_timestamp_ms, header.base_offset - self.index_base
         if last_time_ms >= 0:
             index.add_time(last_time_ms, last_offset)
         self._index = index
@@ -219,6 +308,8 @@ class Segment:
 
     def index_files(self) -> list[tuple[Path, bytes]]:
         """What the index files have to hold now."""
+        if self.is_part:
+            return []
         return [
             (self.path.with_suffix(INDEX), self.index.offset_bytes()),
             (self.path.with_suffix(TIME_INDEX), self.index.time_bytes()),
@@ -231,7 +322,7 @@ class Segment:
         for suffix in (INDEX, TIME_INDEX):
             self.path.with_suffix(suffix).unlink(missing_ok=True)
         self.size = self.path.stat().st_size
-        self.rebuild_index()
+        self._index = None
 
     # -- leaving
 

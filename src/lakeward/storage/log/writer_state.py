@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from lakeward.records.crc32c import checksum
+
 REMEMBERED_BATCHES = 5
 _SEQUENCES = 2**31
 
@@ -90,13 +92,20 @@ class WriterStates:
                     "earlier_batches": [list(batch) for batch in batches[:-1]],
                 }
             )
-        return json.dumps({"version": 1, "writer_id_entries": entries}, separators=(",", ":")).encode()
+        content = json.dumps(entries, separators=(",", ":"))
+        crc = int(checksum(content.encode()))
+        return f'{{"version":1,"writer_id_entries":{content},"crc32c":{crc}}}'.encode()
 
     @classmethod
     def of_json(cls, data: bytes) -> WriterStates:
         """The state in a file; raises ValueError or KeyError when it is none."""
         states = cls()
-        for entry in json.loads(data)["writer_id_entries"]:
+        node = json.loads(data)
+        entries = node["writer_id_entries"]
+        crc = node.get("crc32c")  # Apache Fluss writes none
+        if crc is not None and crc != checksum(json.dumps(entries, separators=(",", ":")).encode()):
+            raise ValueError("the checksum is wrong")
+        for entry in entries:
             last = int(entry["last_batch_base_offset"])
             newest = WrittenBatch(
                 int(entry["last_batch_sequence"]),

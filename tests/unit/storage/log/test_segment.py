@@ -19,7 +19,7 @@ BASE = 100
 
 def segment_of(directory: Path, sizes: list[int], interval_bytes: int = 200) -> Segment:
     """A segment from offset 100 on: batch i has two rows, a body of sizes[i] bytes, and the time 1000 + 10 i."""
-    segment = Segment(directory, BASE, 0, OpenFiles(4), interval_bytes)
+    segment = Segment(directory, BASE, 0, OpenFiles(4), interval_bytes).create()
     for number, size in enumerate(sizes):
         data = raw_batch(2, b"x" * size)
         base, time_ms = BASE + 2 * number, 1000 + 10 * number
