@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from lakeward.model.table import TableInfo
-from lakeward.records.log_batch import walk_batches
 from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.lake.tiering import Outcome
 from lakeward.server.coordinator.lake.tiering_states import TieringState
 from lakeward.server.tablet.tablets import Tablets
-from lakeward.storage.log.log_tablet import LogTablet
 
 
 class Lag(NamedTuple):
@@ -54,7 +51,7 @@ class LakeMetrics:
             offset = max(self._coordinator.lake_floor(bucket) or 0, log.start_offset)
             if offset < log.end_offset:
                 rows += log.end_offset - offset
-                oldest_ms = min(oldest_ms, _time_ms(log, offset))
+                oldest_ms = min(oldest_ms, log.time_ms_at(offset))
         return Lag(rows, max(0, now_ms - oldest_ms) / 1000)
 
     def _tables(self) -> Iterator[TableInfo]:
@@ -74,8 +71,3 @@ class LakeMetrics:
 
 def _label(table: TableInfo) -> Labels:
     return (("table", str(table.path)),)
-
-
-def _time_ms(log: LogTablet, offset: int) -> int:
-    read = log.read(offset, 0, at_least_one=True)
-    return next(span.header.commit_timestamp_ms for span in islice(walk_batches(read.data), 1))

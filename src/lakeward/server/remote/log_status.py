@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from typing import Any
 
 from lakeward.model.bucket import TableBucket
-from lakeward.records.log_batch import walk_batches
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.coordinator.catalog import Catalog
@@ -118,7 +116,7 @@ class RemoteLogStatus:
         numbers = TableNumbers(log.segment_count, log.size, lag_bytes=log.bytes_from(end))
         if end < log.end_offset:
             numbers.lag_rows = log.end_offset - end
-            numbers.lag_seconds = max(0, self._clock.now_ms() - _time_ms(log, end)) / 1000
+            numbers.lag_seconds = max(0, self._clock.now_ms() - log.time_ms_at(end)) / 1000
         return numbers
 
     # -- for people
@@ -169,8 +167,3 @@ class RemoteLogStatus:
             return {(("table", table),): getattr(one, name) for table, one in tables.items()}
 
         return read
-
-
-def _time_ms(log: LogTablet, offset: int) -> int:
-    read = log.read(offset, 0, at_least_one=True)
-    return next(span.header.commit_timestamp_ms for span in islice(walk_batches(read.data), 1))

@@ -15,10 +15,10 @@ from lakeward.model.table import TableInfo
 from lakeward.options import table as table_rows
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.tablet.busy import BusyBuckets
+from lakeward.server.tablet.log_opening import known_end, log_name, tell
 from lakeward.server.tablet.tried_again import tried_again
 from lakeward.server.tablet.write_stop import WriteStop
 from lakeward.storage.directories import DataDirectory
-from lakeward.storage.kv.snapshots import stored_snapshots
 from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
@@ -117,40 +117,26 @@ class Tablets:
 
     def _open(self, bucket: TableBucket) -> LogTablet:
         table = self.table(bucket)
-        directory = self._directory.log(self._parent(table, bucket), bucket.bucket)
+        parent = self._parent(table, bucket)
+        directory = self._directory.log(parent, bucket.bucket)
+        kv = self._directory.kv(parent, bucket.bucket) if table.descriptor.has_primary_key else None
+        partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
         try:
             log = LogTablet(
                 directory,
                 self._settings_of(table),
                 self._files,
                 self._later,
-                name=self._log_name(table, bucket),
-                known_end=self._known_end(table, bucket),
+                name=log_name(table, bucket.bucket, None if partition is None else partition.name),
+                known_end=known_end(self.lake_floor(bucket), kv),
             )
         except OSError as wrong:
             raise storage_error(directory, wrong) from wrong
-        for repair in log.repairs:
-            _log.warning("recovered %s of %s: %s", bucket, table.path, repair)
-        log.on_damage = lambda damage: _log.error("%s", damage.told(log.name))
-        for damage in log.damages:
-            log.on_damage(damage)
+        tell(log)
         if self.copied_offset_of is not None:
             self._meet_copy(table, bucket, log, self.copied_offset_of(bucket))
         self._logs[bucket] = log
         return log
-
-    def _log_name(self, table: TableInfo, bucket: TableBucket) -> str:
-        """What `lakeward repair` wants to hear."""
-        partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
-        return f"{table.path} {bucket.bucket}" + (f" --partition {partition.name}" if partition else "")
-
-    def _known_end(self, table: TableInfo, bucket: TableBucket) -> int:
-        """How far a log reached for certain: what the lake has was in it, and so was what a snapshot knows."""
-        known = self.lake_floor(bucket) or 0
-        if table.descriptor.has_primary_key:
-            directory = self._directory.kv(self._parent(table, bucket), bucket.bucket)
-            known = max([known, *(snapshot.log_offset for snapshot in stored_snapshots(directory))])
-        return known
 
     def damages(self) -> Iterator[tuple[LogTablet, Damage]]:
         """What is known to be damaged in the logs that are open."""

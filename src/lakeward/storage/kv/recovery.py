@@ -50,9 +50,9 @@ class Recovery:
         elif log_start > 0 and not self._log.gave_up(log_start - 1):
             self.store.close()
             raise ErrorCode.KV_STORAGE.error(
-                f"The state of {self._log.name} is damaged: no good snapshot in {self.directory} reaches back to offset "
-                f"{log_start}, where the log begins. Stop the server and bring a snapshot back from a copy, or give up "
-                f"what the rows were before with `lakeward repair {self._log.name} 0 {log_start}`."
+                f"The state of {self._log.name} is damaged: no good snapshot in {self.directory} reaches back to "
+                f"offset {log_start}, where the log begins. Stop the server and bring a snapshot back from a copy, or "
+                f"give up what the rows were before with `lakeward repair {self._log.name} 0 {log_start}`."
             )
 
     def close(self) -> None:

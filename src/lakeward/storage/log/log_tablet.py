@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from lakeward.errors import ErrorCode
-from lakeward.records.batch_header import BatchHeader
-from lakeward.records.log_batch import BatchSpan, stamp, walk_batches
-from lakeward.storage.log.batch_check import good_prefix
+from lakeward.records.log_batch import BatchSpan, stamp
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
-from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.held_segment import HeldSegment, hold
-from lakeward.storage.log.isolation import isolated
 from lakeward.storage.log.log_facts import LogFacts
+from lakeward.storage.log.readable_log import ClosedSegment, LogRead, ReadableLog
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
 from lakeward.storage.log.segment import BrokenSegmentError, Segment
@@ -26,30 +21,10 @@ from lakeward.storage.open_files import OpenFiles, storage_error
 
 Later = Callable[[Callable[[], None]], object]
 _RELATIVE_OFFSET_MAX = 2**31 - 1
+__all__ = ["ClosedSegment", "Later", "LogRead", "LogTablet"]
 
 
-class LogRead(NamedTuple):
-    """Whole batches, the first of which holds the offset that was asked for or ends behind it."""
-
-    data: memoryview
-    first_offset: int
-    reaches_end: bool
-
-
-class ClosedSegment(NamedTuple):
-    """A segment that nothing is written to any more."""
-
-    base_offset: int
-    end_offset: int
-    path: Path
-    size: int
-    time_ms_max: int
-
-
-_NOTHING = memoryview(b"")
-
-
-class LogTablet:
+class LogTablet(ReadableLog):
     """Batches in the order they were accepted. Readers may read up to `end_offset`."""
 
     def __init__(
@@ -64,22 +39,13 @@ class LogTablet:
     ) -> None:
         """`name` is what messages call it; `known_end` is how far it reached, if that is known."""
         self.directory = directory
-        self.name = name
         self.settings = settings
-        self._files = files
         self._later = later
         found = recover_log(directory, settings, files, known_end)
-        self._segments = found.segments
+        super().__init__(found, files, name)
         self.writers: WriterStates = found.writers
-        self.end_offset = found.end_offset
-        self.time_ms_max = found.time_ms_max
         self.repairs = found.repairs
-        self.start_offset = found.start_offset
         self.given_up = () if found.facts is None else found.facts.given_up
-        #: What cannot be read. `on_damage` is told of what is found later.
-        self.damages = found.damages
-        self.on_damage: Callable[[Damage], None] = lambda _: None
-        self._bases = [s.base_offset for s in self._segments]
         self._segment_first_ms = self._first_time_ms()
         self._checkpoints = Checkpoints(found.checkpoint_offset)
         self._unsynced_messages = 0
@@ -88,20 +54,6 @@ class LogTablet:
         self.copied_offset: int | None = None
         if found.facts is None and self._segments:
             self._later(self._noting())
-
-    @property
-    def size(self) -> int:
-        """Bytes of all segments."""
-        return sum(s.size - s.begin for s in self._segments)
-
-    def bytes_from(self, offset: int) -> int:
-        """Bytes of the segments that begin at or behind an offset."""
-        return sum(s.size for s in self._segments if s.base_offset >= offset)
-
-    @property
-    def segment_count(self) -> int:
-        """How many files of batches there are."""
-        return len(self._segments)
 
     @property
     def active_offset(self) -> int:
@@ -208,120 +160,7 @@ class LogTablet:
         except BrokenSegmentError:
             return 0
 
-    # -- read
-
-    def read(self, offset: int, bytes_max: int, *, at_least_one: bool) -> LogRead:
-        """Whole batches from the one that holds an offset on, out of one segment.
-
-        `at_least_one` lets the first batch be larger than `bytes_max`. At the end of the log nothing is read.
-        """
-        if offset < self.start_offset or offset > self.end_offset:
-            raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
-                f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
-            )
-        if offset == self.end_offset:
-            return LogRead(_NOTHING, offset, reaches_end=True)
-        self._refuse_damage(offset)
-        segment = self._segments[bisect_right(self._bases, offset) - 1]
-        try:
-            position, header = self._found(segment, offset)
-            end = segment.whole_batches_end(position, position + bytes_max)
-            if end == position:
-                if not at_least_one:
-                    return LogRead(_NOTHING, offset, reaches_end=False)
-                end = position + header.size
-            data = segment.read(position, end)
-            size, behind = good_prefix(data, header.base_offset)
-        except BrokenSegmentError:
-            size, behind, end, position, data = 0, offset, 1, 0, _NOTHING
-        if size < end - position:
-            self.isolate(segment.base_offset, max(offset, behind))
-            if behind <= offset:
-                self._refuse_damage(offset)
-                return self.read(offset, bytes_max, at_least_one=at_least_one)
-            data = data[:size]
-        return LogRead(data, header.base_offset, behind == self.end_offset)
-
-    @staticmethod
-    def _found(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
-        found = segment.position_of(offset)
-        if found is None or found[1].base_offset > offset:
-            raise BrokenSegmentError
-        return found
-
-    # -- damage
-
-    def _refuse_damage(self, offset: int) -> None:
-        damage = self.damages.at(offset)
-        if damage is not None:
-            raise damage.error(self.name)
-
-    def isolate(self, base_offset: int, offset: int) -> None:
-        """Find out what is wrong with a segment from an offset on, and serve what is whole of it from now on."""
-        number = bisect_right(self._bases, base_offset) - 1
-        segment = self._segments[number]
-        is_active = number == len(self._segments) - 1
-        found = isolated(segment, self._end_of(number), offset)
-        if found is None:
-            raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {segment.path} could not be read; try again.")
-        self._files.forget(segment.path)
-        self._segments[number : number + 1] = found.parts
-        self._bases = [one.base_offset for one in self._segments]
-        if self.damages.add(found.damage):
-            self.on_damage(found.damage)
-        if is_active:
-            self._segment_first_ms = self.time_ms_max
-            self._add_segment()
-
-    def gave_up(self, offset: int) -> bool:
-        """Whether somebody gave an offset up with `lakeward repair`."""
-        return self._facts_now().gave_up(offset)
-
-    def _end_of(self, number: int) -> int:
-        """The offset behind the last one of a segment."""
-        end = self._bases[number + 1] if number + 1 < len(self._bases) else self.end_offset
-        damage = self.damages.next_from(self._bases[number])
-        return end if damage is None else min(end, damage.first)
-
-    @staticmethod
-    def offset_behind(read: LogRead) -> int:
-        """The offset at which the next read goes on; walks the headers of what was read."""
-        offset = read.first_offset
-        for span in walk_batches(read.data):
-            offset = span.header.last_offset + 1
-        return offset
-
-    def offset_of_time(self, time_ms: int) -> int:
-        """The offset of the first batch appended at or after a time; the end of the log if there is none."""
-        if time_ms > self.time_ms_max:
-            return self.end_offset
-        for number, segment in enumerate(self._segments):
-            is_last = number == len(self._segments) - 1
-            if is_last or segment.time_ms_max >= time_ms:
-                try:
-                    found = segment.offset_of_time(time_ms)
-                except BrokenSegmentError:
-                    self.isolate(segment.base_offset, segment.base_offset)
-                    return self.offset_of_time(time_ms)
-                if found is not None:
-                    damage = self.damages.before(found)  # nobody knows when its rows came: they may be among the asked
-                    return found if damage is None else damage.first
-        return self.end_offset
-
     # -- compact
-
-    def closed_segments(self) -> list[ClosedSegment]:
-        """The segments that nothing is written to any more, oldest first; of a damaged log none is offered."""
-        return [] if self.damages else list(self.closed_behind(-1))
-
-    def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
-        """Those that end behind an offset; each is looked at when it is its turn. Damage that is met is an error."""
-        for segment, end in zip(self._segments, self._bases[1:], strict=False):
-            if end > offset:
-                damage = self.damages.next_from(max(offset, self.start_offset))
-                if damage is not None and (damage.first < end or segment.is_part):
-                    raise damage.error(self.name)
-                yield ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
 
     def replace_segment(self, old: ClosedSegment, path: Path) -> None:
         """Let a file with the same offsets take a closed segment's place; if it has gone meanwhile, drop the file."""
@@ -354,7 +193,7 @@ class LogTablet:
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self._add_segment()
-        self._later(self._noting())
+        self._later(self._noting(durable=True))
         self._delete_due(now_ms)
 
     # -- keep
@@ -381,12 +220,16 @@ class LogTablet:
             )
         )
 
+    def gave_up(self, offset: int) -> bool:
+        """Whether somebody gave an offset up with `lakeward repair`."""
+        return self._facts_now().gave_up(offset)
+
     def _facts_now(self) -> LogFacts:
         return LogFacts(self.start_offset, self.end_offset, self.given_up)
 
-    def _noting(self) -> Callable[[], None]:
-        """What writes down where the log begins; before anything is deleted."""
-        return partial(self._facts_now().write, self.directory, durable=True)
+    def _noting(self, *, durable: bool = False) -> Callable[[], None]:
+        """What writes down where the log begins; durable where files are about to be deleted."""
+        return partial(self._facts_now().write, self.directory, durable=durable)
 
     def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
         """Put away what is too old or too much, delete what was put away long enough ago; returns segments put away."""
@@ -414,7 +257,7 @@ class LogTablet:
             damage = self.damages.before(self._bases[0])
             self.start_offset = self._bases[0] if damage is None else max(damage.first, self.start_offset)
             self.damages.drop_below(self.start_offset)
-            self._later(self._noting())
+            self._later(self._noting(durable=True))
         self._delete_due(now_ms)
         return count
 

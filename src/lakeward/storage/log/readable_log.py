@@ -1,0 +1,196 @@
+"""The log of one bucket as readers see it: whole batches by offset or time, and errors where they are damaged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lakeward.errors import CorruptError, ErrorCode
+from lakeward.records.batch_header import BatchHeader
+from lakeward.records.log_batch import walk_batches
+from lakeward.storage.log.batch_check import good_prefix
+from lakeward.storage.log.damage import Damage
+from lakeward.storage.log.isolation import isolated
+from lakeward.storage.log.recovery import RecoveredLog
+from lakeward.storage.log.segment import BrokenSegmentError, Segment
+from lakeward.storage.open_files import OpenFiles
+
+
+class LogRead(NamedTuple):
+    """Whole batches, the first of which holds the offset that was asked for or ends behind it."""
+
+    data: memoryview
+    first_offset: int
+    reaches_end: bool
+
+
+class ClosedSegment(NamedTuple):
+    """A segment that nothing is written to any more."""
+
+    base_offset: int
+    end_offset: int
+    path: Path
+    size: int
+    time_ms_max: int
+
+
+_NOTHING = memoryview(b"")
+
+
+class ReadableLog(ABC):
+    """Segments in order. Every batch is checked when it is read; what is not good is set apart as damage."""
+
+    def __init__(self, found: RecoveredLog, files: OpenFiles, name: str) -> None:
+        self.name = name
+        self.start_offset = found.start_offset
+        self.end_offset = found.end_offset
+        self.time_ms_max = found.time_ms_max
+        #: What cannot be read. `on_damage` is told of what is found later.
+        self.damages = found.damages
+        self.on_damage: Callable[[Damage], None] = lambda _: None
+        self._files = files
+        self._segments = found.segments
+        self._bases = [s.base_offset for s in self._segments]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all segments."""
+        return sum(s.size - s.begin for s in self._segments)
+
+    def bytes_from(self, offset: int) -> int:
+        """Bytes of the segments that begin at or behind an offset."""
+        return sum(s.size for s in self._segments if s.base_offset >= offset)
+
+    @property
+    def segment_count(self) -> int:
+        """How many files of batches there are."""
+        return len(self._segments)
+
+    # -- read
+
+    def read(self, offset: int, bytes_max: int, *, at_least_one: bool) -> LogRead:
+        """Whole batches from the one that holds an offset on, out of one segment.
+
+        `at_least_one` lets the first batch be larger than `bytes_max`. At the end of the log nothing is read.
+        """
+        if offset < self.start_offset or offset > self.end_offset:
+            raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
+                f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
+            )
+        if offset == self.end_offset:
+            return LogRead(_NOTHING, offset, reaches_end=True)
+        self._refuse_damage(offset)
+        segment = self._segments[bisect_right(self._bases, offset) - 1]
+        try:
+            position, header = self._found(segment, offset)
+            end = segment.whole_batches_end(position, position + bytes_max)
+            if end == position:
+                if not at_least_one:
+                    return LogRead(_NOTHING, offset, reaches_end=False)
+                end = position + header.size
+            data = segment.read(position, end)
+            size, behind = good_prefix(data, header.base_offset)
+        except BrokenSegmentError:
+            size, behind, end, position, data = 0, offset, 1, 0, _NOTHING
+        if size < end - position:
+            self.isolate(segment.base_offset, max(offset, behind))
+            if behind <= offset:
+                self._refuse_damage(offset)
+                return self.read(offset, bytes_max, at_least_one=at_least_one)
+            data = data[:size]
+        return LogRead(data, header.base_offset, behind == self.end_offset)
+
+    @staticmethod
+    def _found(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
+        found = segment.position_of(offset)
+        if found is None or found[1].base_offset > offset:
+            raise BrokenSegmentError
+        return found
+
+    # -- damage
+
+    def _refuse_damage(self, offset: int) -> None:
+        damage = self.damages.at(offset)
+        if damage is not None:
+            raise damage.error(self.name)
+
+    def isolate(self, base_offset: int, offset: int) -> None:
+        """Find out what is wrong with a segment from an offset on, and serve what is whole of it from now on."""
+        number = bisect_right(self._bases, base_offset) - 1
+        segment = self._segments[number]
+        is_active = number == len(self._segments) - 1
+        found = isolated(segment, self._end_of(number), offset)
+        if found is None:
+            raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {segment.path} could not be read; try again.")
+        self._files.forget(segment.path)
+        self._segments[number : number + 1] = found.parts
+        self._bases = [one.base_offset for one in self._segments]
+        if self.damages.add(found.damage):
+            self.on_damage(found.damage)
+        if is_active:
+            self._add_segment()
+
+    @abstractmethod
+    def _add_segment(self) -> Segment:
+        """Begin a new segment at the end of the log."""
+
+    def _end_of(self, number: int) -> int:
+        """The offset behind the last one of a segment."""
+        end = self._bases[number + 1] if number + 1 < len(self._bases) else self.end_offset
+        damage = self.damages.next_from(self._bases[number])
+        return end if damage is None else min(end, damage.first)
+
+    @staticmethod
+    def offset_behind(read: LogRead) -> int:
+        """The offset at which the next read goes on; walks the headers of what was read."""
+        offset = read.first_offset
+        for span in walk_batches(read.data):
+            offset = span.header.last_offset + 1
+        return offset
+
+    def time_ms_at(self, offset: int) -> int:
+        """When the batch was appended that holds an offset; where that is damaged, the time of the last batch."""
+        try:
+            read = self.read(offset, 0, at_least_one=True)
+        except CorruptError:
+            return self.time_ms_max
+        return next((span.header.commit_timestamp_ms for span in walk_batches(read.data)), self.time_ms_max)
+
+    def offset_of_time(self, time_ms: int) -> int:
+        """The offset of the first batch appended at or after a time; the end of the log if there is none."""
+        if time_ms > self.time_ms_max:
+            return self._meeting_damage(self.end_offset)
+        for number, segment in enumerate(self._segments):
+            is_last = number == len(self._segments) - 1
+            if is_last or segment.time_ms_max >= time_ms:
+                try:
+                    found = segment.offset_of_time(time_ms)
+                except BrokenSegmentError:
+                    self.isolate(segment.base_offset, segment.base_offset)
+                    return self.offset_of_time(time_ms)
+                if found is not None:
+                    return self._meeting_damage(found)
+        return self._meeting_damage(self.end_offset)
+
+    def _meeting_damage(self, offset: int) -> int:
+        """An offset to read from, or the start of damage right before it: nobody knows when its rows came."""
+        damage = self.damages.before(offset)
+        return offset if damage is None else damage.first
+
+    # -- closed segments
+
+    def closed_segments(self) -> list[ClosedSegment]:
+        """The segments that nothing is written to any more, oldest first; of a damaged log none is offered."""
+        return [] if self.damages else list(self.closed_behind(-1))
+
+    def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
+        """Those that end behind an offset; each is looked at when it is its turn. Damage that is met is an error."""
+        for segment, end in zip(self._segments, self._bases[1:], strict=False):
+            if end > offset:
+                damage = self.damages.next_from(max(offset, self.start_offset))
+                if damage is not None and (damage.first < end or segment.is_part):
+                    raise damage.error(self.name)
+                yield ClosedSegment(segment.base_offset, end, segment.path, segment.size, segment.time_ms_max)
