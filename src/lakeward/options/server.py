@@ -89,6 +89,38 @@ MAX_RECEIVE_MEMORY = _row(
     "Memory for requests above 64 KB that are on their way, all connections together; the next ones wait. Half of it is"
     " for those above 8 MB (Lakeward).",
 )
+MAX_UNREAD_MEMORY = _row(
+    "netty.server.max-pending-response-memory",
+    SIZE,
+    512 * _MB,
+    "Memory for answers that their clients have not read, all connections together; then whoever reads nothing is"
+    " closed (Lakeward).",
+)
+MAX_ELEMENTS = _row(
+    "server.request.max-elements",
+    COUNT,
+    30_000,
+    "Buckets, tables, partitions and other elements that one request may name (Lakeward).",
+)
+MAX_KEYS = _row("server.request.max-keys", COUNT, 20_000, "Keys that one lookup may name (Lakeward).")
+MAX_ROWS = _row(
+    "server.request.max-prefix-rows", COUNT, 100_000, "Rows that one lookup of prefixes may find (Lakeward)."
+)
+MAX_ANSWER_SIZE = _row(
+    "server.request.max-answer-size",
+    SIZE,
+    96 * _MB,
+    "The largest answer; a fetch gets less, a lookup or a limited scan is refused (Lakeward).",
+)
+MAX_WAITING_FETCHES = _row(
+    "server.fetch.max-waiting-per-connection",
+    COUNT,
+    100,
+    "Fetches of one connection that wait for rows at a time; more are answered at once (Lakeward).",
+)
+HTTP_HEADER_TIMEOUT = _row(
+    "server.http.header-timeout", DURATION, 10 * _SECOND_MS, "Time for the header of an HTTP request (Lakeward)."
+)
 
 # The log
 LOG_SEGMENT_SIZE = _row("log.segment.file-size", SIZE, 1024 * _MB, "Size at which a log segment is rolled.")

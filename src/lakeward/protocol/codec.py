@@ -16,13 +16,14 @@ from lakeward.protocol.wire import Buffer, corrupt
 __all__ = ["Parts", "decode", "encode", "encode_parts"]
 
 M = TypeVar("M")
+_ANY_NUMBER = 1 << 62
 
 
-def decode(cls: type[M], data: Buffer) -> M:
-    """The message in these bytes. Payload fields are views into `data`."""
+def decode(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> M:
+    """The message in these bytes. Payload fields are views into `data`; its lists have so many elements in all."""
     key: Any = cls
     try:
-        message: M = decoder(key)(data, 0, len(data), 0)
+        message: M = decoder(key)(data, 0, len(data), 0, [elements_max])
     except (IndexError, UnicodeDecodeError) as wrong:
         raise corrupt(f"{cls.__name__}: {wrong}") from wrong
     return message

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.shapes import Shape, shapes
 from lakeward.protocol.wire import LENGTH, Buffer, corrupt, read_varint, skip
 
-#: More elements than any honest request names, few enough to keep a hostile one cheap.
-REPEATED_MAX = 200_000
 #: More levels than any honest filter has.
 _DEPTH_MAX = 100
 
-Decoder = Callable[[Buffer, int, int, int], Any]
+#: Buffer, start, end, depth, and how many elements of lists may still come (a list of one number, counted down).
+Decoder = Callable[[Buffer, int, int, int, list[int]], Any]
 
 
 @cache
@@ -30,6 +30,7 @@ def decoder(cls: Any) -> Decoder:
         "varint": read_varint,
         "skip": skip,
         "corrupt": corrupt,
+        "too_many": _too_many,
         "f32": struct.Struct("<f").unpack_from,
         "f64": struct.Struct("<d").unpack_from,
         "ABSENT": object(),
@@ -45,16 +46,23 @@ def decoder(cls: Any) -> Decoder:
 def _lazily(cls: Any) -> Decoder:
     """A decoder that is made when it is first needed, since messages may contain themselves."""
 
-    def decode(data: Buffer, position: int, end: int, depth: int) -> Any:
-        return decoder(cls)(data, position, end, depth)
+    def decode(data: Buffer, position: int, end: int, depth: int, left: list[int]) -> Any:
+        return decoder(cls)(data, position, end, depth, left)
 
     return decode
+
+
+def _too_many() -> LakewardError:
+    return ErrorCode.OPERATION_NOT_ATTEMPTED.error(
+        "The request names more buckets, tables or other elements than the server takes at once"
+        " (option 'server.request.max-elements'). Ask for fewer in one request."
+    )
 
 
 def decoder_source(cls: Any) -> str:
     """The decoder's source."""
     fields = shapes(cls)
-    lines = ["def decode(data, at, end, depth):"]
+    lines = ["def decode(data, at, end, depth, left):"]
     lines += [f"    {s.name} = {'[]' if s.repeated else 'ABSENT' if s.required else 'None'}" for s in fields]
     lines += [
         "    while at < end:",
@@ -92,21 +100,18 @@ def _one(shape: Shape) -> list[str]:
     lines, value = _value(shape)
     if not shape.repeated:
         return [*lines, f"{shape.name} = {value}"]
-    return [*lines, f"{shape.name}.append({value})", *_limit(shape)]
+    return [*lines, f"{shape.name}.append({value})", *_limit()]
 
 
 def _many(shape: Shape) -> list[str]:
     """Read numbers in one piece."""
     lines, value = _value(shape)
-    inner = [*lines, f"{shape.name}.append({value})", *_limit(shape)]
+    inner = [*lines, f"{shape.name}.append({value})", *_limit()]
     return [*_length(), "while at < stop:", *(f"    {line}" for line in inner)]
 
 
-def _limit(shape: Shape) -> list[str]:
-    return [
-        f"if len({shape.name}) > {REPEATED_MAX}:",
-        f'    raise corrupt("{shape.name} has more than {REPEATED_MAX} elements")',
-    ]
+def _limit() -> list[str]:
+    return ["left[0] -= 1", "if left[0] < 0:", "    raise too_many()"]
 
 
 _VARINT = ["value = data[at]", "at += 1", "if value > 127:", "    value, at = varint(data, at - 1, end)"]
@@ -135,7 +140,7 @@ def _value(shape: Shape) -> tuple[list[str], str]:
         case "payload":
             return lines, "data[start:stop]"
     deep = [f"if depth > {_DEPTH_MAX}:", '    raise corrupt("it is nested too deeply")']
-    return [*lines, *deep], f"decode_{shape.name}(data, start, stop, depth + 1)"
+    return [*lines, *deep], f"decode_{shape.name}(data, start, stop, depth + 1, left)"
 
 
 def _length() -> list[str]:

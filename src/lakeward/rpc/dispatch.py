@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
-from typing import Any
+from types import GeneratorType
+from typing import Any, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
@@ -16,6 +17,7 @@ from lakeward.rpc.server_connection import ServerConnection
 
 _log = logging.getLogger(__name__)
 _MESSAGE_CHARACTERS_MAX = 2048
+_T = TypeVar("_T")
 
 
 class Exchange:
@@ -48,7 +50,7 @@ class Exchange:
         """Answer with what a function returns or raises; if that is nothing, somebody answers later."""
         try:
             answer = ask(*what)
-            if isinstance(answer, Generator):
+            if type(answer) is GeneratorType:
                 self.connection.begin(_Stepped(self, answer))
             elif answer is not None:
                 self.reply(answer)
@@ -66,6 +68,16 @@ class Exchange:
 Steps = Generator[None, None, Any]
 #: Returns the answer, steps that lead to it, or None when it will be given to the exchange later.
 Handler = Callable[[Any, Exchange], Any]
+
+
+def at_once(steps: Generator[None, None, _T]) -> _T:
+    """What steps lead to, without a break."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        value: _T = end.value
+        return value
 
 
 class _Stepped:
@@ -105,8 +117,10 @@ class Dispatcher:
         handlers: Mapping[Api, Handler],
         on_request: Callable[[Api], None] = lambda _: None,
         request_types: Mapping[Api, type[Any]] | None = None,
+        elements_max: int = 30_000,
     ) -> None:
         """`request_types` names other classes than the API's own to read some requests as."""
+        self._elements_max = elements_max
         self._request_types = {api: api.request for api in Api} | dict(request_types or {})
         self._handlers: dict[Api, Handler] = dict(handlers)
         self._handlers[Api.API_VERSIONS] = self._api_versions
@@ -126,7 +140,7 @@ class Dispatcher:
         exchange.settle(self._handle, handler, body, exchange)
 
     def _handle(self, handler: Handler, body: memoryview, exchange: Exchange) -> Any:
-        return handler(decode(self._request_types[exchange.api], body), exchange)
+        return handler(decode(self._request_types[exchange.api], body, self._elements_max), exchange)
 
     def _api_versions(self, _request: Any, _exchange: Exchange) -> ApiVersionsResponse:
         # server_type is left out: one port plays both roles, and clients then skip their check.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
+from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple, Protocol, cast
 
@@ -109,6 +110,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self.writes_paused = False
         self.active_at = self.frame_at = clock.time()
         self.state: dict[str, object] = {}
+        self._endings: list[Callable[[], None]] = []
         self.peer = "?"
         self.told_address: tuple[str, int] = ("", 0)
 
@@ -137,6 +139,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             stepped.drop()
         self._stepped.clear()
         self._in.clear()
+        for act in self._endings:
+            act()
         self._receiver.closed(self)
 
     def close(self) -> None:
@@ -151,6 +155,10 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._closing = True
         if self._transport is not None:
             self._transport.abort()
+
+    def when_closed(self, act: Callable[[], None]) -> None:
+        """Act when the client has gone."""
+        self._endings.append(act)
 
     @property
     def is_closing(self) -> bool:

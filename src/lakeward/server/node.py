@@ -38,7 +38,7 @@ from lakeward.server.remote.tokens import SecurityTokens
 from lakeward.server.tablet.append_checks import AppendChecks
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
-from lakeward.server.tablet.fetch import Fetches
+from lakeward.server.tablet.fetch import Fetches, FetchLimits
 from lakeward.server.tablet.lazy_kv import KV_REQUEST_TYPES, LazyKv
 from lakeward.server.tablet.log_settings import log_settings
 from lakeward.server.tablet.produce import Appends
@@ -112,15 +112,25 @@ class Node:
         logs = self._remote_logs = self._remote_log_service()
         reads = None if logs is None else logs.reads
         state = self._remote_state = self._remote_state_service()
-        fetches = Fetches(catalog, self._tablets, self._waiters, self.coordinator.lake_floor, reads)
-        handlers = tablet_handlers(appends, fetches, Scans(self._tablets, kv, now_ms, self._busy, reads), kv)
+        answer_bytes_max = self.options.get(rows.MAX_ANSWER_SIZE)
+        fetches = Fetches(
+            catalog,
+            self._tablets,
+            self._waiters,
+            self.coordinator.lake_floor,
+            FetchLimits(answer_bytes_max, self.options.get(rows.MAX_WAITING_FETCHES)),
+            reads,
+        )
+        scans = Scans(self._tablets, kv, now_ms, self._busy, answer_bytes_max, reads)
+        handlers = tablet_handlers(appends, fetches, scans, kv)
         handlers |= {api: self._adapted(handler) for api, handler in coordinator_handlers(self.coordinator).items()}
         handlers[Api.GET_FILESYSTEM_SECURITY_TOKEN] = SecurityTokens.of(self.options, self._clock).handle
         if state is not None:
             handlers[Api.GET_KV_SNAPSHOT_METADATA] = state.snapshot_metadata
             state.declare(self._metrics)
         self._declare_metrics()
-        self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES)
+        elements_max = self.options.get(rows.MAX_ELEMENTS)
+        self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES, elements_max)
         self._housekeeping = Housekeeping(loop)
         self.coordinator.tick()
         if any(table.descriptor.has_primary_key for table in catalog.tables()):
@@ -266,9 +276,11 @@ class Node:
         """Load the kernels, on a thread of its own; nothing here is shared until it is done."""
         from lakeward.server.tablet.kv_service import KvService
         from lakeward.server.tablet.kv_warm_up import warm_up
+        from lakeward.server.tablet.lookups import LookupLimits
 
         warm_up()
-        return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), self._clock.now_ms)
+        limits = LookupLimits(*map(self.options.get, (rows.MAX_KEYS, rows.MAX_ROWS, rows.MAX_ANSWER_SIZE)))
+        return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), limits, self._clock.now_ms)
 
     def _remote_log_service(self) -> RemoteLogService | None:
         if self.remote is None:

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from message_strategies import all_messages, messages
 
-from lakeward.errors import CorruptError
+from lakeward.errors import CorruptError, InvalidError
 from lakeward.protocol.codec import decode, encode, encode_parts
-from lakeward.protocol.decoding import REPEATED_MAX
 from lakeward.protocol.messages.log import (
     FetchLogRequest,
     PbFetchLogReqForBucket,
@@ -122,11 +121,12 @@ def test_text_that_is_no_text_is_corrupt(data: str) -> None:
 
 
 def test_lists_have_an_end() -> None:
-    """More elements than any honest request has are refused, packed or not."""
-    with pytest.raises(CorruptError):
-        decode(MetadataRequest, b"\x18\x01" * (REPEATED_MAX + 1))
-    with pytest.raises(CorruptError):
-        decode(MetadataRequest, b"\x1a\xa0\xc2\x1e" + bytes(500_000))
+    """More elements than may come are refused, packed or not, in one list or in several, nested or not."""
+    assert len(decode(MetadataRequest, b"\x18\x01" * 10, 10).partitions_id) == 10
+    one_path = encode(MetadataRequest(table_path=(PbTablePath(database_name="d", table_name="t"),)))
+    for data in (b"\x18\x01" * 11, b"\x1a\x0b" + bytes(11), one_path * 6 + b"\x18\x01" * 5):
+        with pytest.raises(InvalidError, match=r"server\.request\.max-elements"):
+            decode(MetadataRequest, data, 10)
 
 
 # -- payloads

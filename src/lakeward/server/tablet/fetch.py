@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from lakeward.protocol.messages.log import (
     PbFetchLogRespForBucket,
     PbFetchLogRespForTable,
 )
-from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.remote.remote_reads import RemoteReads, StillLoadingError
@@ -31,14 +31,22 @@ _WAIT_MS_MAX = 60_000
 #: A client that still has rows to fetch from another bucket must not be held up by this one. (notes: long poll stalls)
 _WAIT_MS_WHEN_BEHIND = 3
 _RECENT_S = 2.0
-_PARKED_PER_CONNECTION_MAX = 1000
 _TRACKED_BUCKETS_MAX = 4096
 _QUIET_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TABLE_OR_BUCKET}
 #: How long a fetch waits at least for what has to be looked up in remote storage.
 _WAIT_MS_FOR_REMOTE = 5000
 _REMOTE_FIRST = 1
+#: So many buckets are read without a break.
+_AT_ONCE = 32
 _PROGRESS = "fetch progress"
 _PARKED = "fetches parked"
+
+
+class FetchLimits(NamedTuple):
+    """How much of the server one connection's fetches may take."""
+
+    answer_bytes: int
+    waiting: int
 
 
 class _Progress(NamedTuple):
@@ -67,38 +75,62 @@ class Fetches:
         tablets: Tablets,
         waiters: Waiters,
         lake_floor: Callable[[TableBucket], int | None],
+        limits: FetchLimits,
         remote: RemoteReads | None = None,
     ) -> None:
         """`lake_floor` tells up to where the lake has a bucket; None for tables that are not tiered."""
         self._remote = remote
+        self._limits = limits
         self._lake_floor = lake_floor
         self._tablets = tablets
         self._waiters = waiters
         self._selections = Selections(catalog)
 
-    def handle(self, request: FetchLogRequest, exchange: Exchange) -> FetchLogResponse | None:
+    def handle(self, request: FetchLogRequest, exchange: Exchange) -> FetchLogResponse | Steps | None:
         """Answer now, or park the fetch."""
         for table in request.tables_req:
             if table.filter_predicate is not None and (table.filter_schema_id is None or table.filter_schema_id < 0):
                 raise ErrorCode.UNKNOWN_SERVER_ERROR.error("A filter needs the id of the schema it was made for.")
-        answer = self._read(request, exchange.connection)
+        steps = self._answer(request, exchange)
+        if sum(len(table.buckets_req) for table in request.tables_req) > _AT_ONCE:
+            return steps
+        answer: FetchLogResponse | None = at_once(steps)
+        return answer
+
+    def _answer(self, request: FetchLogRequest, exchange: Exchange) -> Steps:
+        connection = exchange.connection
+        answer = yield from self._read(request, connection)
         wait_ms = self._wait_ms(request)
         enough = answer.bytes >= (request.min_bytes or 0)
         if answer.is_loading and not answer.bytes:
             wait_ms, enough = max(wait_ms, _WAIT_MS_FOR_REMOTE), False
-        if (
-            wait_ms <= 0
-            or enough
-            or answer.must_be_told
-            or self._parked(exchange.connection) >= _PARKED_PER_CONNECTION_MAX
-        ):
+        parked = self._parked_of(connection)
+        if wait_ms <= 0 or enough or answer.must_be_told or len(parked) >= self._limits.waiting:
             return FetchLogResponse(tables_resp=answer.tables)
-        if self._is_behind(request, exchange.connection) and not answer.is_loading:
+        if self._is_behind(request, connection) and not answer.is_loading:
             wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
-        parked = _ParkedFetch(self, request, exchange, answer.buckets_missing)
-        exchange.connection.state[_PARKED] = self._parked(exchange.connection) + 1
-        self._waiters.park(parked, wait_ms / 1000)
+        fetch = _ParkedFetch(self, request, exchange, answer.buckets_missing)
+        parked.add(fetch)
+        self._waiters.park(fetch, wait_ms / 1000)
         return None
+
+    def _parked_of(self, connection: ServerConnection) -> set[_ParkedFetch]:
+        """The fetches of a client that wait; they end with its connection."""
+        parked = connection.state.get(_PARKED)
+        if parked is None:
+            parked = connection.state[_PARKED] = set()
+            connection.when_closed(lambda: self._forget(connection))
+        assert isinstance(parked, set)
+        return parked
+
+    def _forget(self, connection: ServerConnection) -> None:
+        for fetch in self._parked_of(connection):
+            self._waiters.forget(fetch)
+
+    def unpark(self, fetch: _ParkedFetch) -> None:
+        """A fetch is answered."""
+        self._parked_of(fetch.connection).discard(fetch)
+        self._waiters.forget(fetch)
 
     @staticmethod
     def _wait_ms(request: FetchLogRequest) -> int:
@@ -106,16 +138,12 @@ class Fetches:
             return 0
         return min(_DEFAULT_WAIT_MS if request.max_wait_ms is None else request.max_wait_ms, _WAIT_MS_MAX)
 
-    @staticmethod
-    def _parked(connection: ServerConnection) -> int:
-        parked = connection.state.get(_PARKED, 0)
-        assert isinstance(parked, int)
-        return parked
-
     # -- reading
 
-    def _read(self, request: FetchLogRequest, connection: ServerConnection, *, time_is_up: bool = False) -> _Answer:
-        budget = request.max_bytes
+    def _read(
+        self, request: FetchLogRequest, connection: ServerConnection, *, time_is_up: bool = False
+    ) -> Generator[None, None, _Answer]:
+        budget = min(request.max_bytes, self._limits.answer_bytes)
         total = 0
         must_be_told = False
         buckets_missing = 0
@@ -140,7 +168,11 @@ class Fetches:
                 buckets.append(response)
                 total += size
                 budget -= size
+                if len(buckets) % _AT_ONCE == 0:
+                    yield
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
+            if len(tables) % _AT_ONCE == 0:
+                yield
         return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading)
 
     def _find_remote(
@@ -259,6 +291,8 @@ class _ParkedFetch:
         self._request = request
         self._exchange = exchange
         self._buckets_missing = buckets_missing
+        self._is_reading = self._is_touched = self._time_is_up = False
+        self.connection = exchange.connection
         self.buckets = tuple(
             TableBucket(table.table_id, one.partition_id, one.bucket_id)
             for table in request.tables_req
@@ -267,17 +301,31 @@ class _ParkedFetch:
 
     def try_complete(self, *, time_is_up: bool) -> bool:
         """Answer when there is enough, when a bucket has gone, or when time is up."""
-        connection = self._exchange.connection
-        if connection.is_closing:
+        if self.connection.is_closing:
             return True
-        if connection.writes_paused and not time_is_up:
+        if self.connection.writes_paused and not time_is_up:
             return False  # it would only pile up; the timer will come
-        answer = self._fetches._read(self._request, connection, time_is_up=time_is_up)
-        if answer.is_loading and not answer.bytes and not time_is_up:
+        self._time_is_up |= time_is_up
+        self._is_touched = True
+        if not self._is_reading:
+            self._is_reading = True
+            steps = self._read_again()
+            self._exchange.settle(lambda: steps if len(self.buckets) > _AT_ONCE else at_once(steps))
+        return self._exchange.is_done
+
+    def _read_again(self) -> Steps:
+        """Read until nothing has changed meanwhile."""
+        while self._is_touched:
+            self._is_touched = False
+            answer = yield from self._fetches._read(self._request, self.connection, time_is_up=self._time_is_up)
+            if self._time_is_up or self._is_enough(answer):
+                self._fetches.unpark(self)
+                return FetchLogResponse(tables_resp=answer.tables)
+        self._is_reading = False
+        return None
+
+    def _is_enough(self, answer: _Answer) -> bool:
+        if answer.is_loading and not answer.bytes:
             return False
         has_lost = answer.must_be_told or answer.buckets_missing > self._buckets_missing
-        if answer.bytes < (self._request.min_bytes or 0) and not has_lost and not time_is_up:
-            return False
-        connection.state[_PARKED] = Fetches._parked(connection) - 1
-        self._exchange.reply(FetchLogResponse(tables_resp=answer.tables))
-        return True
+        return has_lost or answer.bytes >= (self._request.min_bytes or 0)

@@ -13,19 +13,21 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import LARGE_ROWS, KvGate
 from lakeward.server.tablet.tablets import Tablets
-from lakeward.storage.kv.slices import Slices
+from lakeward.server.tablet.too_large import answer_too_large
 from lakeward.storage.kv.store import KvView
 
-_ANY_BYTES = 1 << 62
+#: State of more bytes is read beside the loop, however few rows it has.
+_LARGE_BYTES = 4 << 20
 
 
 class FirstRows:
     """Answers limited scans of state."""
 
-    def __init__(self, tablets: Tablets, gate: KvGate, busy: BusyBuckets) -> None:
+    def __init__(self, tablets: Tablets, gate: KvGate, busy: BusyBuckets, answer_bytes_max: int) -> None:
         self._tablets = tablets
         self._gate = gate
         self._busy = busy
+        self._answer_bytes_max = answer_bytes_max
 
     def handle(self, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
         """The first rows of a bucket as a value batch."""
@@ -33,9 +35,10 @@ class FirstRows:
         if not self._gate.admits([bucket], self.handle, request, exchange):
             return None
         try:
-            kv, limit = self._tablets.kv(bucket), max(request.limit, 0)
-            if kv.row_count < LARGE_ROWS:
-                return _response(kv.scan(limit).values)
+            kv = self._tablets.kv(bucket)
+            limit = min(max(request.limit, 0), kv.row_count)
+            if kv.row_count < LARGE_ROWS and kv.live_bytes < _LARGE_BYTES:
+                return self._response(kv.view(), limit)
         except LakewardError as wrong:
             return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
         # Writes to the bucket wait until its state is held, not until it is sorted.
@@ -45,11 +48,17 @@ class FirstRows:
     async def _scan(self, holding: asyncio.Future[KvView], limit: int) -> LimitScanResponse:
         try:
             view = await holding
-            return await self._busy.on_thread(lambda: _response(view.read(_ANY_BYTES, limit).values))
+            return await self._busy.on_thread(lambda: self._response(view, limit))
         except LakewardError as wrong:
             return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
 
-
-def _response(values: Slices) -> LimitScanResponse:
-    records = encode_value_batch(Spans([values.buffer], values.starts, values.ends))
-    return LimitScanResponse(is_log_table=False, records=records)
+    def _response(self, view: KvView, limit: int) -> LimitScanResponse:
+        """On any thread."""
+        try:
+            values = view.read(self._answer_bytes_max, limit).values
+        finally:
+            view.close()
+        if len(values) < limit:
+            raise answer_too_large(self._answer_bytes_max)
+        records = encode_value_batch(Spans([values.buffer], values.starts, values.ends))
+        return LimitScanResponse(is_log_table=False, records=records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.server.tablet.busy import BusyBuckets
@@ -58,6 +59,11 @@ class KvGate:
         """Do long work on a bucket, if there is any and nobody works on it."""
         if work is not None and bucket not in self._busy:
             self._busy.begin(bucket, self._on_thread(work))
+
+    def check_free(self, bucket: TableBucket) -> None:
+        """Refuse a bucket that somebody has begun to work on since the request was let in."""
+        if bucket in self._busy:
+            raise ErrorCode.STORAGE_BACKPRESSURE.error(f"{bucket} is being worked on; try again in a moment.")
 
     def grow(self, bucket: TableBucket) -> None:
         """Do what a later put would have to do first."""

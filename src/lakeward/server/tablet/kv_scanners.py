@@ -13,6 +13,7 @@ from lakeward.protocol.messages.kv import PbScanReqForBucket, ScanKvRequest, Sca
 from lakeward.records.spans import Spans
 from lakeward.records.value_batch import encode_value_batch
 from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import LARGE_ROWS, KvGate
@@ -23,6 +24,7 @@ _BATCH_BYTES_MAX = 10 << 20
 _PER_BUCKET_MAX = 8
 _PER_SERVER_MAX = 200
 _TTL_MS = 600_000
+_WATCHED = "cursors watched"
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class _Scanner:
     """A cursor: what it reads, how many rows it may still give, and which call comes next."""
 
     bucket: TableBucket
+    connection: ServerConnection
     rows_left: int
     next_call: int
     used_ms: int
@@ -59,7 +62,7 @@ class KvScanners:
         self._expire()
         try:
             if request.close_scanner:
-                return self._close(request)
+                return self._close(request, exchange)
             if (request.scanner_id is None) == (request.bucket_scan_req is None):
                 raise _invalid("a scan needs either a scanner or a bucket")
             if request.batch_size_bytes is None or request.batch_size_bytes <= 0:
@@ -68,7 +71,12 @@ class KvScanners:
                 return self._begin(request.bucket_scan_req, request, exchange)
             return self._continue(request, exchange)
         except LakewardError as wrong:
-            return self._failed(request.scanner_id, wrong)
+            return self._failed(self._own(request, exchange), wrong)
+
+    def _own(self, request: ScanKvRequest, exchange: Exchange) -> bytes | None:
+        """The cursor a request names, if it is the client's own."""
+        scanner = None if request.scanner_id is None else self._open.get(request.scanner_id)
+        return None if scanner is None or scanner.connection is not exchange.connection else request.scanner_id
 
     def _failed(self, scanner_id: bytes | None, wrong: LakewardError) -> ScanKvResponse:
         if scanner_id is not None:
@@ -91,9 +99,12 @@ class KvScanners:
                 f"{beside} scanners of {bucket} and {len(self._open)} in all are open."
             )
         limit = asked.limit if asked.limit is not None and asked.limit > 0 else row_count
-        scanner = _Scanner(bucket, min(limit, row_count), 1, self._now_ms(), row_count >= LARGE_ROWS)
+        scanner = _Scanner(
+            bucket, exchange.connection, min(limit, row_count), 1, self._now_ms(), row_count >= LARGE_ROWS
+        )
         scanner_id = self._entropy.uuid().hex.encode()
         self._open[scanner_id] = scanner
+        self._watch(exchange.connection)
         if not scanner.is_large:
             scanner.view = kv.view()
             return self._next(scanner_id, scanner, request, offset)
@@ -103,7 +114,7 @@ class KvScanners:
     def _continue(self, request: ScanKvRequest, exchange: Exchange) -> ScanKvResponse | None:
         assert request.scanner_id is not None
         scanner = self._open.get(request.scanner_id)
-        if scanner is None:
+        if scanner is None or scanner.connection is not exchange.connection:
             if request.scanner_id in self._expired:
                 raise ErrorCode.SCANNER_EXPIRED.error()
             raise ErrorCode.UNKNOWN_SCANNER_ID.error()
@@ -158,10 +169,12 @@ class KvScanners:
             self._forget(scanner_id)
         return ScanKvResponse(scanner_id=scanner_id, has_more_results=more, records=records, log_offset=log_offset)
 
-    def _close(self, request: ScanKvRequest) -> ScanKvResponse:
+    def _close(self, request: ScanKvRequest, exchange: Exchange) -> ScanKvResponse:
         if request.scanner_id is None or request.bucket_scan_req is not None:
             raise _invalid("closing needs a scanner and nothing else")
-        self._forget(request.scanner_id)
+        own = self._own(request, exchange)
+        if own is not None:
+            self._forget(own)
         return ScanKvResponse(scanner_id=request.scanner_id, has_more_results=False)
 
     def _forget(self, scanner_id: bytes) -> None:
@@ -171,6 +184,16 @@ class KvScanners:
         scanner.is_forgotten = True
         if scanner.view is not None and not scanner.is_reading:
             scanner.view.close()
+
+    def _watch(self, connection: ServerConnection) -> None:
+        """Cursors end with the connection they were opened on."""
+        if _WATCHED not in connection.state:
+            connection.state[_WATCHED] = True
+            connection.when_closed(lambda: self._forget_all(connection))
+
+    def _forget_all(self, connection: ServerConnection) -> None:
+        for scanner_id in [i for i, scanner in self._open.items() if scanner.connection is connection]:
+            self._forget(scanner_id)
 
     def _expire(self) -> None:
         now_ms = self._now_ms()

@@ -12,7 +12,7 @@ from lakeward.server.tablet.early import EarlyBatches
 from lakeward.server.tablet.first_rows import FirstRows
 from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.kv_scanners import KvScanners
-from lakeward.server.tablet.lookups import Lookups
+from lakeward.server.tablet.lookups import LookupLimits, Lookups
 from lakeward.server.tablet.puts import Puts
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
@@ -28,11 +28,12 @@ class KvService:
         waiters: Waiters,
         early: EarlyBatches,
         entropy: Entropy,
+        limits: LookupLimits,
         now_ms: Callable[[], int],
     ) -> None:
         self.gate = KvGate(tablets, busy)
-        self.lookups = Lookups(tablets, self.gate, waiters, now_ms)
-        self.first_rows = FirstRows(tablets, self.gate, busy)
+        self.lookups = Lookups(tablets, self.gate, busy, waiters, limits, now_ms)
+        self.first_rows = FirstRows(tablets, self.gate, busy, limits.answer_bytes)
         puts = Puts(tablets, self.gate, waiters, early, now_ms)
         scanners = KvScanners(tablets, self.gate, busy, entropy, now_ms)
         self.handlers: dict[Api, Handler] = {

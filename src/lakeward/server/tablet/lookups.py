@@ -3,51 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.codec import encode
 from lakeward.protocol.messages.kv import (
     PbLookupRespForBucket,
-    PbPrefixLookupReqForBucket,
     PbPrefixLookupRespForBucket,
     PbValueList,
     PrefixLookupRequest,
     PrefixLookupResponse,
 )
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest, PackedLookupResponse
-from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.dispatch import Exchange, Steps
+from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.pending import error_fields
 from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.tablet.too_large import answer_too_large, too_many_keys, too_many_rows
 from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.kv.kv_tablet import KvTablet
+from lakeward.storage.kv.slices import Slices
+
+#: Values of more bytes are written into their answer beside the loop.
+_LARGE_BYTES = 1 << 20
+
+
+class LookupLimits(NamedTuple):
+    """How much one request may ask for."""
+
+    keys: int
+    rows: int
+    answer_bytes: int
 
 
 class Lookups:
     """Answers lookups."""
 
-    def __init__(self, tablets: Tablets, gate: KvGate, waiters: Waiters, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        tablets: Tablets,
+        gate: KvGate,
+        busy: BusyBuckets,
+        waiters: Waiters,
+        limits: LookupLimits,
+        now_ms: Callable[[], int],
+    ) -> None:
         self._tablets = tablets
         self._gate = gate
+        self._busy = busy
         self._waiters = waiters
+        self._limits = limits
         self._now_ms = now_ms
 
     def look_up(self, request: PackedLookupRequest, exchange: Exchange) -> PackedLookupResponse | None:
         """The rows of some keys, in the order of the keys."""
         asked = [AskedKeys.of(packed) for packed in request.buckets_req]
+        self._check_count(sum(len(one.keys) for one in asked))
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in asked]
         if not self._gate.admits(buckets, self.look_up, request, exchange):
             return None
-        answers = (
-            self._values(request, one, bucket, exchange.version) for one, bucket in zip(asked, buckets, strict=True)
-        )
-        return PackedLookupResponse(buckets_resp=tuple(answers))
+        bytes_left = self._limits.answer_bytes
+        answers: list[_Answer] = []
+        for one, bucket in zip(asked, buckets, strict=True):
+            answers.append(self._values(request, one, bucket, exchange.version, bytes_left))
+            bytes_left -= answers[-1].size
+        if self._limits.answer_bytes - bytes_left < _LARGE_BYTES:
+            return _packed(answers)
+        self._busy.answer_later(exchange, self._packed_beside(answers))
+        return None
+
+    def _check_count(self, count: int) -> None:
+        if count > self._limits.keys:
+            raise too_many_keys(count, self._limits.keys)
+
+    async def _packed_beside(self, answers: list[_Answer]) -> PackedLookupResponse:
+        return await self._busy.on_thread(lambda: _packed(answers))
 
     def _values(
-        self, request: PackedLookupRequest, asked: AskedKeys, bucket: TableBucket, version: int
-    ) -> bytes | bytearray:
+        self, request: PackedLookupRequest, asked: AskedKeys, bucket: TableBucket, version: int, bytes_max: int
+    ) -> _Answer:
         try:
             if asked.partition_name is not None:
                 raise ErrorCode.PARTITION_SPEC_INVALID.error(
@@ -58,28 +95,67 @@ class Lookups:
                 self._tablets.writes.check()
                 kv.insert_missing(asked.keys, self._tablets.partition_values(bucket), self._now_ms())
                 self._waiters.touch(bucket)
-            found = kv.get(asked.keys)
+            return _Answer(asked, kv.get(asked.keys, bytes_max))
+        except OverflowError:
+            return _Answer(asked, answer_too_large(self._limits.answer_bytes))
         except LakewardError as wrong:
-            return encode(PbLookupRespForBucket(**error_fields(asked, wrong)))
-        return packed_values(asked, found)
+            return _Answer(asked, wrong)
 
-    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse | None:
+    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse | Steps | None:
         """All rows whose keys begin with some prefixes."""
+        self._check_count(sum(len(one.keys) for one in request.buckets_req))
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
         if not self._gate.admits(buckets, self.prefix_look_up, request, exchange, before=KvTablet.ordering):
             return None
-        answers = tuple(self._value_lists(request, one, exchange.version) for one in request.buckets_req)
-        return PrefixLookupResponse(buckets_resp=answers)
+        return self._prefixes(request, exchange.version)
 
-    def _value_lists(
-        self, request: PrefixLookupRequest, one: PbPrefixLookupReqForBucket, version: int
-    ) -> PbPrefixLookupRespForBucket:
-        bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
-        try:
-            kv = self._tablets.kv(bucket, version)
-            lists = [PbValueList(values=tuple(kv.scan_prefix(key).values.present())) for key in one.keys]
-        except LakewardError as wrong:
-            return PbPrefixLookupRespForBucket(**error_fields(one, wrong))
-        return PbPrefixLookupRespForBucket(
-            partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists)
+    def _prefixes(self, request: PrefixLookupRequest, version: int) -> Steps:
+        rows_left, bytes_left = self._limits.rows, self._limits.answer_bytes
+        answers = []
+        for one in request.buckets_req:
+            lists: list[PbValueList] = []
+            try:
+                for key in one.keys:
+                    bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
+                    self._gate.check_free(bucket)
+                    kv = self._tablets.kv(bucket, version)
+                    values = kv.scan_prefix(key, rows_left, bytes_left).values
+                    rows_left -= len(values)
+                    bytes_left -= values.buffer.size
+                    lists.append(PbValueList(values=tuple(values.present())))
+                    yield
+            except OverflowError:
+                too_many = too_many_rows(self._limits.rows, self._limits.answer_bytes)
+                answers.append(PbPrefixLookupRespForBucket(**error_fields(one, too_many)))
+            except LakewardError as wrong:
+                answers.append(PbPrefixLookupRespForBucket(**error_fields(one, wrong)))
+            else:
+                answers.append(
+                    PbPrefixLookupRespForBucket(
+                        partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists)
+                    )
+                )
+        return PrefixLookupResponse(buckets_resp=tuple(answers))
+
+
+class _Answer(NamedTuple):
+    """What was found for the keys of one bucket, or why nothing was."""
+
+    asked: AskedKeys
+    found: Slices | LakewardError
+
+    @property
+    def size(self) -> int:
+        """Bytes of the values."""
+        return 0 if isinstance(self.found, LakewardError) else self.found.buffer.size
+
+
+def _packed(answers: list[_Answer]) -> PackedLookupResponse:
+    return PackedLookupResponse(
+        buckets_resp=tuple(
+            encode(PbLookupRespForBucket(**error_fields(asked, found)))
+            if isinstance(found, LakewardError)
+            else packed_values(asked, found)
+            for asked, found in answers
         )
+    )

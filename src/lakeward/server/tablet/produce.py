@@ -13,7 +13,7 @@ from lakeward.protocol.messages.log import (
     ProduceLogResponse,
 )
 from lakeward.records.log_batch import BatchSpan, cut_batches
-from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.server.tablet.append_checks import AppendChecks
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
@@ -22,6 +22,8 @@ from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.log.writer_state import Verdict
 
 ACKS = {0, 1, -1}
+#: So many buckets are written without a break.
+AT_ONCE = 16
 
 
 class Appends:
@@ -36,11 +38,15 @@ class Appends:
         self._early = early
         self._now_ms = now_ms
 
-    def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | None:
+    def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | Steps | None:
         """Append to each bucket that is named; answer when all of them are done."""
         if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
         pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
+        steps = self._take_all(request, pending)
+        return steps if len(request.buckets_req) > AT_ONCE else at_once(steps)
+
+    def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
         for place, one in enumerate(request.buckets_req):
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
             done = pending.done_at(place)
@@ -48,8 +54,9 @@ class Appends:
                 self._take(bucket, one, request.timeout_ms, done)
             except LakewardError as wrong:
                 done(wrong)
-        answer: ProduceLogResponse | None = pending.started()
-        return answer
+            if place % AT_ONCE == AT_ONCE - 1:
+                yield
+        return pending.started()
 
     def _take(self, bucket: TableBucket, one: PbProduceLogReqForBucket, timeout_ms: int, done: Done) -> None:
         table = self._tablets.table(bucket)

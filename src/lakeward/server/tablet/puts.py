@@ -8,11 +8,11 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBucket, PutKvRequest, PutKvResponse
 from lakeward.records.kv_batch import KvBatch, parse_kv_batch
-from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
-from lakeward.server.tablet.produce import ACKS
+from lakeward.server.tablet.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.log.writer_state import Verdict
@@ -32,7 +32,7 @@ class Puts:
         self._early = early
         self._now_ms = now_ms
 
-    def handle(self, request: PutKvRequest, exchange: Exchange) -> PutKvResponse | None:
+    def handle(self, request: PutKvRequest, exchange: Exchange) -> PutKvResponse | Steps | None:
         """Put to each bucket that is named; answer when all of them are done."""
         if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
@@ -42,16 +42,22 @@ class Puts:
         if not self._gate.admits(buckets, self.handle, request, exchange):
             return None
         pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
+        steps = self._take_all(request, exchange.version, pending)
+        return steps if len(buckets) > AT_ONCE else at_once(steps)
+
+    def _take_all(self, request: PutKvRequest, version: int, pending: Pending) -> Steps:
         for place, one in enumerate(request.buckets_req):
             done = pending.done_at(place)
             try:
-                self._take(request, one, exchange.version, done)
+                self._gate.check_free(TableBucket(request.table_id, one.partition_id, one.bucket_id))
+                self._take(request, one, version, done)
             except LakewardError as wrong:
                 done(wrong)
-        for bucket in buckets:
-            self._gate.grow(bucket)
-        answer: PutKvResponse | None = pending.started()
-        return answer
+            if place % AT_ONCE == AT_ONCE - 1:
+                yield
+        for one in request.buckets_req:
+            self._gate.grow(TableBucket(request.table_id, one.partition_id, one.bucket_id))
+        return pending.started()
 
     def _take(self, request: PutKvRequest, one: PbPutKvReqForBucket, version: int, done: Done) -> None:
         bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)

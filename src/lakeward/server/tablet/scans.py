@@ -22,18 +22,20 @@ from lakeward.protocol.messages.table import (
     PbTableStatsReqForBucket,
     PbTableStatsRespForBucket,
 )
-from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.dispatch import Exchange, Steps
 from lakeward.server.remote.remote_reads import RemoteReads
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.lazy_kv import LazyKv
 from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.tablet.too_large import answer_too_large
 from lakeward.storage.log.log_tablet import LogTablet
 
 if TYPE_CHECKING:
     from lakeward.server.tablet.kv_service import KvService
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
-_LIMIT_SCAN_BYTES_MAX = 64 << 20
+#: So many buckets are looked at without a break.
+_AT_ONCE = 32
 
 
 class Scans:
@@ -45,15 +47,17 @@ class Scans:
         kv: LazyKv,
         now_ms: Callable[[], int],
         busy: BusyBuckets,
+        answer_bytes_max: int,
         remote: RemoteReads | None = None,
     ) -> None:
+        self._answer_bytes_max = answer_bytes_max
         self._busy = busy
         self._remote = remote
         self._tablets = tablets
         self._kv = kv
         self._now_ms = now_ms
 
-    def list_offsets(self, request: ListOffsetsRequest, exchange: Exchange) -> ListOffsetsResponse | None:
+    def list_offsets(self, request: ListOffsetsRequest, exchange: Exchange) -> ListOffsetsResponse | Steps | None:
         """Earliest, latest or by-time offsets of some buckets."""
         if request.offset_type not in {EARLIEST, LATEST, TIMESTAMP, LEADER_END}:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no offset type {request.offset_type}.")
@@ -62,7 +66,17 @@ class Scans:
         if self._remote is not None and request.offset_type == TIMESTAMP:
             self._busy.answer_later(exchange, self._offsets_by_time(self._remote, request))
             return None
+        if len(request.bucket_id) > _AT_ONCE:
+            return self._offsets(request)
         return ListOffsetsResponse(buckets_resp=tuple(self._offset(request, number) for number in request.bucket_id))
+
+    def _offsets(self, request: ListOffsetsRequest) -> Steps:
+        answers = []
+        for place, number in enumerate(request.bucket_id):
+            answers.append(self._offset(request, number))
+            if place % _AT_ONCE == 0:
+                yield
+        return ListOffsetsResponse(buckets_resp=tuple(answers))
 
     async def _offsets_by_time(self, remote: RemoteReads, request: ListOffsetsRequest) -> ListOffsetsResponse:
         """What was appended at or after a time may be in remote storage, which has to be looked up."""
@@ -127,19 +141,22 @@ class Scans:
         """The last rows reach back into remote storage."""
         try:
             start = self._tablets.log(bucket).start_offset
-            there = await remote.read(bucket, offset, start, _LIMIT_SCAN_BYTES_MAX)
+            there = await remote.read(bucket, offset, start, self._answer_bytes_max)
+            if sum(map(len, there)) >= self._answer_bytes_max:
+                raise answer_too_large(self._answer_bytes_max)
             log = self._tablets.log(bucket)
             here = self._last_rows(log, max(start, log.start_offset), sum(map(len, there)))
         except LakewardError as wrong:
             return _scan_failed(wrong)
         return LimitScanResponse(is_log_table=True, records=[*there, *here])
 
-    @staticmethod
-    def _last_rows(log: LogTablet, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
+    def _last_rows(self, log: LogTablet, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
         """The batches from an offset on; `size` bytes of the answer are taken already."""
         records: list[bytes | bytearray | memoryview] = []
-        while offset < log.end_offset and size < _LIMIT_SCAN_BYTES_MAX:
-            read = log.read(offset, _LIMIT_SCAN_BYTES_MAX - size, at_least_one=True)
+        while offset < log.end_offset:
+            read = log.read(offset, max(self._answer_bytes_max - size, 0), at_least_one=False)
+            if not read.data:
+                raise answer_too_large(self._answer_bytes_max)
             records.append(read.data)
             size += len(read.data)
             if read.reaches_end:
@@ -152,25 +169,35 @@ class Scans:
         start = log.start_offset
         return start if self._remote is None else self._remote.start_offset(bucket, start)
 
-    def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | None:
+    def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | Steps | None:
         """How many rows some buckets hold."""
 
         if self._tablets.has_primary_key(request.table_id):
-            answer: GetTableStatsResponse | None = self._kv.answer(self._count_state, request, exchange)
+            answer: GetTableStatsResponse | Steps | None = self._kv.answer(self._count_state, request, exchange)
             return answer
-        return self._count(request)
+        return self._counted(request)
 
     def _count_state(
         self, service: KvService, request: GetTableStatsRequest, exchange: Exchange
-    ) -> GetTableStatsResponse | None:
+    ) -> GetTableStatsResponse | Steps | None:
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
         is_ready = service.gate.admits(buckets, partial(self._count_state, service), request, exchange)
-        return self._count(request) if is_ready else None
+        return self._counted(request) if is_ready else None
 
-    def _count(self, request: GetTableStatsRequest) -> GetTableStatsResponse:
+    def _counted(self, request: GetTableStatsRequest) -> GetTableStatsResponse | Steps:
+        if len(request.buckets_req) > _AT_ONCE:
+            return self._count(request)
         return GetTableStatsResponse(
             buckets_resp=tuple(self._stats(request.table_id, one) for one in request.buckets_req)
         )
+
+    def _count(self, request: GetTableStatsRequest) -> Steps:
+        answers = []
+        for place, one in enumerate(request.buckets_req):
+            answers.append(self._stats(request.table_id, one))
+            if place % _AT_ONCE == 0:
+                yield
+        return GetTableStatsResponse(buckets_resp=tuple(answers))
 
     def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
         bucket = TableBucket(table_id, one.partition_id, one.bucket_id)

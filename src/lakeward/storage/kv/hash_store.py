@@ -187,8 +187,8 @@ class HashStore:
 
     # -- read
 
-    def get(self, keys: Slices) -> Slices:
-        """The values of keys; absent ones have a start of -1."""
+    def get(self, keys: Slices, bytes_max: int | None = None) -> Slices:
+        """The values of keys; absent ones have a start of -1. OverflowError when they are larger than `bytes_max`."""
         given = keys.for_kernels(optional=False)
         hashes, found, starts, ends = np.empty((4, len(given)), np.int64)
         address = given.buffer.ctypes.data
@@ -196,6 +196,8 @@ class HashStore:
         size = hash_kernels.locate(
             self._slots, self._log.chunks, self._state, address, given.starts, given.ends, hashes, found, starts, ends
         )
+        if bytes_max is not None and size > bytes_max:
+            raise OverflowError(f"{size} bytes")
         buffer = np.empty(size, np.uint8)
         entry_kernels.copy_values(self._log.chunks, found, buffer.ctypes.data, starts)
         return Slices(buffer, starts, ends)
@@ -209,10 +211,12 @@ class HashStore:
             missing -= len(piece)
         return log.gather(np.concatenate(found))
 
-    def scan_prefix(self, prefix: bytes) -> Entries:
+    def scan_prefix(self, prefix: bytes, rows_max: int | None = None, bytes_max: int | None = None) -> Entries:
         """All rows whose key begins so, in key order. The first one sorts all keys, later ones do not."""
-        keys = self._keys_in_order().with_prefix(prefix)
-        values = self.get(keys)
+        keys = self._keys_in_order().with_prefix(prefix, None if rows_max is None else rows_max + 1)
+        if rows_max is not None and len(keys) > rows_max:
+            raise OverflowError(f"more than {rows_max} rows")
+        values = self.get(keys, bytes_max)
         there = values.starts >= 0
         return Entries(
             Slices(keys.buffer, keys.starts[there], keys.ends[there]),

@@ -132,17 +132,22 @@ class KvTablet:
         """How many rows there are."""
         return self._store.row_count
 
-    def get(self, keys: Slices) -> Slices:
-        """The stored values of keys."""
-        return self._store.get(keys)
+    @property
+    def live_bytes(self) -> int:
+        """Bytes of all keys and values."""
+        return self._store.live_bytes
+
+    def get(self, keys: Slices, bytes_max: int | None = None) -> Slices:
+        """The stored values of keys; OverflowError when they are larger than `bytes_max`."""
+        return self._store.get(keys, bytes_max)
 
     def scan(self, limit: int) -> Entries:
         """The first rows in key order."""
         return self._store.scan(limit)
 
-    def scan_prefix(self, prefix: bytes) -> Entries:
-        """All rows whose key begins so, in key order."""
-        return self._store.scan_prefix(prefix)
+    def scan_prefix(self, prefix: bytes, rows_max: int | None = None, bytes_max: int | None = None) -> Entries:
+        """All rows whose key begins so, in key order; see `KvStore`."""
+        return self._store.scan_prefix(prefix, rows_max, bytes_max)
 
     def view(self) -> KvView:
         """The state as it is now, to be read while writes go on."""

@@ -42,15 +42,17 @@ class OrderedKeys:
             self._recent.append(_compact(keys, chosen))
             self._recent_count += len(chosen)
 
-    def with_prefix(self, prefix: bytes) -> Slices:
-        """The keys that begin so, sorted, without repeats; some may be gone."""
+    def with_prefix(self, prefix: bytes, count_max: int | None = None) -> Slices:
+        """The keys that begin so, sorted, without repeats; some may be gone. With `count_max` some may be left out
+        when there are that many.
+        """
         if self.merge_is_due:
             self.merge()
         keys = self._sorted
         rows = range(len(keys))
         first = bisect_left(rows, prefix, key=lambda i: _head(keys, i, len(prefix)))
         end = bisect_right(rows, prefix, first, key=lambda i: _head(keys, i, len(prefix)))
-        found = _compact(keys, np.arange(first, end))
+        found = _compact(keys, np.arange(first, end if count_max is None else min(end, first + count_max)))
         recent = [_compact(batch, _having(batch, prefix)) for batch in self._recent]
         return _merged(found, sorted(key for batch in recent for key in batch.present()))
 

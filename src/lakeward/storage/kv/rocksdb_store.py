@@ -30,6 +30,8 @@ _log = logging.getLogger(__name__)
 ENGINE = "rocksdb"
 _MEMORY = ("rocksdb.cur-size-all-mem-tables", "rocksdb.block-cache-usage", "rocksdb.estimate-table-readers-mem")
 _BLOOM_BITS = 10
+#: Keys whose values are held before it is looked whether they are too much.
+_KEYS_AT_ONCE = 64
 _FORMAT_VERSION = 5
 #: Files that RocksDB never changes once written, so a link is as good as a copy.
 _IMMUTABLE = (".sst", ".blob")
@@ -195,11 +197,19 @@ class RocksDbStore:
 
     # -- read
 
-    def get(self, keys: Slices) -> Slices:
-        """The values of keys; absent ones have a start of -1."""
+    def get(self, keys: Slices, bytes_max: int | None = None) -> Slices:
+        """The values of keys; absent ones have a start of -1. OverflowError when they are larger than `bytes_max`."""
         given = keys.for_kernels(optional=False).present()
+        found: list[bytes | None] = []
+        left = bytes_max
         with rocksdb_failures(self._directory):
-            found = cast("list[bytes | None]", self._db.get(cast("Any", given)))
+            for at in range(0, len(given), _KEYS_AT_ONCE):
+                piece = cast("list[bytes | None]", self._db.get(cast("Any", given[at : at + _KEYS_AT_ONCE])))
+                found += piece
+                if left is not None:
+                    left -= sum(map(len, filter(None, piece)))
+                    if left < 0:
+                        raise OverflowError(f"more than {bytes_max} bytes")
         if self._owed:
             found = [self._owed.get(key, value) for key, value in zip(given, found, strict=True)]
         return Slices.of(found)
@@ -209,14 +219,18 @@ class RocksDbStore:
         with rocksdb_failures(self._directory):
             return Entries.of(islice(self._rows(), limit))
 
-    def scan_prefix(self, prefix: bytes) -> Entries:
+    def scan_prefix(self, prefix: bytes, rows_max: int | None = None, bytes_max: int | None = None) -> Entries:
         """All rows whose key begins so, in key order."""
         found: list[tuple[bytes, bytes]] = []
+        size = 0
         with rocksdb_failures(self._directory):
             for key, value in self._rows(prefix):
                 if not key.startswith(prefix):
                     break
                 found.append((key, value))
+                size += len(value)
+                if (rows_max is not None and len(found) > rows_max) or (bytes_max is not None and size > bytes_max):
+                    raise OverflowError(f"more than {rows_max} rows or {bytes_max} bytes")
         return Entries.of(found)
 
     def view(self) -> RocksDbView:

@@ -15,6 +15,8 @@ def rocksdb_failures(directory: Path) -> Iterator[None]:
     """What RocksDB says when it fails, as our error; the library raises nothing more special than Exception."""
     try:
         yield
+    except OverflowError:  # our own: more than was wanted
+        raise
     except Exception as wrong:
         raise ErrorCode.KV_STORAGE.error(f"RocksDB in {directory} failed: {wrong}") from wrong
 

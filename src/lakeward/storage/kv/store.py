@@ -78,16 +78,16 @@ class KvStore(Protocol):
         """The batches so far stay: do the piece of housekeeping that they have made due."""
         ...
 
-    def get(self, keys: Slices) -> Slices:
-        """The values of keys; absent ones have a start of -1."""
+    def get(self, keys: Slices, bytes_max: int | None = None) -> Slices:
+        """The values of keys; absent ones have a start of -1. OverflowError when they are larger than `bytes_max`."""
         ...
 
     def scan(self, limit: int) -> Entries:
         """The first rows in key order."""
         ...
 
-    def scan_prefix(self, prefix: bytes) -> Entries:
-        """All rows whose key begins so, in key order."""
+    def scan_prefix(self, prefix: bytes, rows_max: int | None = None, bytes_max: int | None = None) -> Entries:
+        """All rows whose key begins so, in key order. OverflowError when they are more than may be."""
         ...
 
     def view(self) -> KvView:

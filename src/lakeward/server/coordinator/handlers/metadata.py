@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import lru_cache
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.protocol.api import Api
+from lakeward.protocol.codec import encode
 from lakeward.protocol.messages import log as log_messages
 from lakeward.protocol.messages import metadata as messages
+from lakeward.protocol.messages.packed_metadata import PackedMetadataResponse
 from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.protocol.wire import LENGTH, write_varint
+from lakeward.rpc.dispatch import at_once
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handler import Handlers, path_of
@@ -20,6 +25,9 @@ COORDINATOR_ID = 0
 TABLET_SERVER_ID = 0
 _LEADER_EPOCH = 0
 _GREEN = 0
+#: So many tables and partitions are described without a break.
+_AT_ONCE = 32
+_TABLE_BUCKETS, _PARTITION_BUCKETS = 5, 4
 
 
 class MetadataHandlers:
@@ -37,16 +45,35 @@ class MetadataHandlers:
             Api.GET_CLUSTER_HEALTH: self.health,
         }
 
-    def metadata(self, request: messages.MetadataRequest, caller: Caller) -> messages.MetadataResponse:
+    def metadata(
+        self, request: messages.MetadataRequest, caller: Caller
+    ) -> PackedMetadataResponse | Generator[None, None, PackedMetadataResponse]:
         """GET_METADATA: the servers always, tables and partitions as asked for."""
+        steps = self._describe(request, caller)
+        if len(request.table_path) + len(request.partitions_path) + len(request.partitions_id) > _AT_ONCE:
+            return steps
+        return at_once(steps)
+
+    def _describe(
+        self, request: messages.MetadataRequest, caller: Caller
+    ) -> Generator[None, None, PackedMetadataResponse]:
+        paths = dict.fromkeys(path_of(path) for path in request.table_path)
+        asked = {p.partition_id: p for p in self._asked_partitions(request)}
+        tables, partitions = [], []
+        for number, path in enumerate(paths, 1):
+            tables.append(self._table(self._coordinator.tables.get(path)))
+            if number % _AT_ONCE == 0:
+                yield
+        for number, partition in enumerate(asked.values(), 1):
+            partitions.append(self._partition(partition))
+            if number % _AT_ONCE == 0:
+                yield
         host, port = caller.host, caller.port
-        tables = dict.fromkeys(path_of(path) for path in request.table_path)
-        partitions = {p.partition_id: p for p in self._asked_partitions(request)}
-        return messages.MetadataResponse(
+        return PackedMetadataResponse(
             coordinator_server=messages.PbServerNode(node_id=COORDINATOR_ID, host=host, port=port),
             tablet_servers=(messages.PbServerNode(node_id=TABLET_SERVER_ID, host=host, port=port),),
-            table_metadata=tuple(self._table(self._coordinator.tables.get(path)) for path in tables),
-            partition_metadata=tuple(self._partition(partition) for partition in partitions.values()),
+            table_metadata=tuple(tables),
+            partition_metadata=tuple(partitions),
         )
 
     def init_writer(self, _: log_messages.InitWriterRequest, __: Caller) -> log_messages.InitWriterResponse:
@@ -87,37 +114,40 @@ class MetadataHandlers:
                 raise ErrorCode.PARTITION_NOT_EXISTS.error(f"There is no partition with id {partition_id}.")
             yield by_id
 
-    def _table(self, table: TableInfo) -> messages.PbTableMetadata:
+    def _table(self, table: TableInfo) -> bytes:
         partitioned = table.descriptor.is_partitioned
-        return messages.PbTableMetadata(
+        described = messages.PbTableMetadata(
             table_path=PbTablePath(database_name=table.path.database, table_name=table.path.table),
             table_id=table.table_id,
             schema_id=table.schema_id,
             table_json=self._catalog.table_json(table.table_id),
-            bucket_metadata=() if partitioned else _buckets(table.bucket_count),
             created_time=table.created_ms,
             modified_time=table.modified_ms,
             remote_data_dir=self._coordinator.remote_data_dir(table),
         )
+        return encode(described) + (b"" if partitioned else _buckets(table.bucket_count, _TABLE_BUCKETS))
 
-    def _partition(self, partition: PartitionInfo) -> messages.PbPartitionMetadata:
+    def _partition(self, partition: PartitionInfo) -> bytes:
         table = self._catalog.table_by_id(partition.table_id)
         assert table is not None
-        return messages.PbPartitionMetadata(
-            table_id=partition.table_id,
-            partition_name=partition.name,
-            partition_id=partition.partition_id,
-            bucket_metadata=_buckets(table.bucket_count),
+        described = messages.PbPartitionMetadata(
+            table_id=partition.table_id, partition_name=partition.name, partition_id=partition.partition_id
         )
+        return encode(described) + _buckets(table.bucket_count, _PARTITION_BUCKETS)
 
 
-def _buckets(count: int) -> tuple[messages.PbBucketMetadata, ...]:
-    return tuple(
-        messages.PbBucketMetadata(
-            bucket_id=bucket,
-            leader_id=TABLET_SERVER_ID,
-            replica_id=(TABLET_SERVER_ID,),
-            leader_epoch=_LEADER_EPOCH,
+@lru_cache(256)
+def _buckets(count: int, field: int) -> bytes:
+    """So many buckets as a repeated field: all of them are led from here."""
+    pieces = []
+    for bucket in range(count):
+        one = encode(
+            messages.PbBucketMetadata(
+                bucket_id=bucket,
+                leader_id=TABLET_SERVER_ID,
+                replica_id=(TABLET_SERVER_ID,),
+                leader_epoch=_LEADER_EPOCH,
+            )
         )
-        for bucket in range(count)
-    )
+        pieces.append(write_varint(field << 3 | LENGTH) + write_varint(len(one)) + one)
+    return b"".join(pieces)

@@ -13,7 +13,7 @@ from typing import Any
 from lakeward.errors import LakewardError
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
-from lakeward.protocol.codec import decode
+from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
@@ -69,7 +69,8 @@ class Replay:
         if exchange.get("response", {}).get("tiering_table"):
             self._let_time_pass()
         try:
-            return 0, self.handlers[api](request, Caller(exchange["version"], "localhost", 9123))
+            answer = self.handlers[api](request, Caller(exchange["version"], "localhost", 9123))
+            return 0, decode(api.response, encode(answer))
         except LakewardError as refused:
             return refused.code.value, refused
 
