@@ -11,8 +11,9 @@ import pyarrow as pa
 import zstandard
 from arrow_batches import arrow_batch
 
-from lakeward.records.arrow_message import read_message
-from lakeward.records.batch_header import BATCH_V0, HEADER_BYTES
+from lakeward.records.arrow_message import read_message, template
+from lakeward.records.batch_header import APPEND_ONLY, BATCH_V0, HEADER_BYTES, BatchHeader, write_header
+from lakeward.records.buffer_codecs import ZSTD_ID
 from lakeward.records.log_batch import seal, stamp, walk_batches
 
 COLUMNS = "id BIGINT, name STRING, price DECIMAL(5, 2)"
@@ -70,23 +71,13 @@ def _many_rows() -> bytearray:
 
 
 def _unknown_codec() -> bytearray:
-    rows = good_rows(0, 100)
-    plain, packed = arrow_batch(rows, "zstd"), arrow_batch(rows, "lz4")
-    del packed
-    head = read_message(plain, _AT, len(plain))
-    for at in range(_AT, head.body_at):  # the one byte that says ZSTD
-        if plain[at] == 1:
-            changed = bytearray(plain)
-            changed[at] = 9
-            try:
-                if read_message(changed, _AT, len(changed)).codec == 9:
-                    return changed
-            except Exception:  # noqa: BLE001 - a byte that means something else
-                continue
-    # a checker that refuses it already at its head
-    changed = bytearray(plain)
-    changed[_AT + 8] ^= 0xFF
-    return changed
+    return _message_of(_stored(good_rows(0)), BAD_ROWS, codec=9)
+
+
+def _stored(rows: pa.RecordBatch) -> list[bytes]:
+    """The buffers of rows, as a message with compression has those that were not worth it."""
+    buffers = [buffer for column in rows.columns for buffer in column.buffers()]
+    return [b"" if buffer is None else struct.pack("<q", -1) + buffer.to_pybytes() for buffer in buffers]
 
 
 def _claims(raw_bytes: int) -> bytearray:
@@ -99,28 +90,16 @@ def _claims(raw_bytes: int) -> bytearray:
 
 
 def _bomb() -> bytearray:
-    """Some kilobytes of zstd that are half a gigabyte of one text."""
-    raw = 512 << 20
-    packed = struct.pack("<q", raw) + zstandard.ZstdCompressor(level=19).compress(bytes(raw))
-    rows = pa.record_batch([[1], ["x" * len(packed)], [Decimal("1.50")]], schema=SCHEMA)
-    offsets = struct.pack("<qii", -1, 0, raw)
-    parts: list[bytes] = []
-    for column in rows.columns:
-        for number, buffer in enumerate(column.buffers()):
-            if buffer is None:
-                parts.append(b"")
-            elif column.type == pa.string():
-                parts.append(offsets if number == 1 else packed)
-            else:
-                parts.append(struct.pack("<q", -1) + buffer.to_pybytes())
+    """Some kilobytes of zstd that are hundreds of megabytes of one text."""
+    raw = 300 << 20
+    parts = _stored(pa.record_batch([[1], ["x"], [Decimal("1.50")]], schema=SCHEMA))
+    parts[3] = struct.pack("<qii", -1, 0, raw)
+    parts[4] = struct.pack("<q", raw) + zstandard.ZstdCompressor(level=19).compress(bytes(raw))
     return _message_of(parts, 1)
 
 
-def _message_of(parts: list[bytes], rows: int) -> bytearray:
-    from lakeward.records.arrow_message import template
-    from lakeward.records.batch_header import APPEND_ONLY, BatchHeader, write_header
-
-    shape = template(len(SCHEMA), len(parts), 1)
+def _message_of(parts: list[bytes], rows: int, codec: int = ZSTD_ID) -> bytearray:
+    shape = template(len(SCHEMA), len(parts), codec)
     batch = bytearray(write_header(BatchHeader(0, 0, 0, 0, 0, 1, APPEND_ONLY, rows - 1, -1, -1, rows)))
     at = len(batch)
     batch += shape.data
@@ -169,7 +148,7 @@ POISON: dict[str, Callable[[], bytearray]] = {
     "unknown codec": _unknown_codec,
     "zstd that claims 64 GB": lambda: _claims(64 << 30),
     "zstd that claims less than nothing": lambda: _claims(-5),
-    "half a gigabyte in some kilobytes": _bomb,
+    "hundreds of megabytes in some kilobytes": _bomb,
     "string offsets that fall": lambda: _with_bytes(3, struct.pack("<4i", 0, 4, 2, 6)),
     "string offsets that leave the buffer": lambda: _with_bytes(3, struct.pack("<4i", 0, 2, 4, 1 << 30)),
     "string offsets below zero": lambda: _with_bytes(3, struct.pack("<4i", -(1 << 30), 2, 4, 6)),

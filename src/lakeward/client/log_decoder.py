@@ -17,14 +17,14 @@ from lakeward.client.batch_cutter import batches_of
 from lakeward.client.damage import Damage
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableInfo
+from lakeward.options.client import SCANNER_BATCH_MAX
 from lakeward.options.table import LOG_FORMAT
 from lakeward.records import compacted_row, indexed_row
-from lakeward.records.arrow_claims import RAW_BYTES_MAX, check_claims, node_count
 from lakeward.records.arrow_message import read_message
 from lakeward.records.arrow_rows import rows_to_arrow
+from lakeward.records.arrow_structure import CheckedMessage, Node, check_structure, nodes_of
 from lakeward.records.arrow_types import arrow_schema
 from lakeward.records.arrow_values import check_values
 from lakeward.records.batch_header import BatchHeader
@@ -43,6 +43,9 @@ METADATA_FIELDS = (
 ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 #: Batches smaller than this are put together, so that many small writes do not become many small batches.
 _SMALL_ROWS = 1024
+#: A batch that came larger than the limit by itself may become so many times its size.
+_RATIO_MAX = 16
+_ROW_BYTES_MIN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ class _Plan:
 
     written: Schema
     wire: pa.Schema
-    types: tuple[DataType, ...]
-    #: Columns that the batch does not have yet: our server puts NULLs for them behind the others.
-    added: tuple[DataType, ...]
+    nodes: tuple[Node, ...]
+    #: The same with columns that the batch does not have yet: our server puts NULLs for them behind the others.
+    padded: tuple[Node, ...] | None
     places: tuple[int | None, ...]
     #: What is left out before anything is decoded; None when the server did so, or nothing is.
     surgery: Projection | None
@@ -92,7 +95,7 @@ class LogDecoder:
         check_crc: bool = True,
         where: Predicate | None = None,
         damage: Damage | None = None,
-        raw_bytes_max: int = RAW_BYTES_MAX,
+        raw_bytes_max: int = SCANNER_BATCH_MAX.default,
     ) -> None:
         self._where = where
         self._damage = damage or Damage(info.path)
@@ -140,9 +143,9 @@ class LogDecoder:
         wire = arrow_schema(written.select([c.name for c in on_wire]))
         surgery = plan_projection(written, positions) if positions and not projected else None
         places = tuple(by_id.get(c.id) for c in self._columns)
-        new = [self._info.schema.columns[p].type for p in self.projection if p >= len(written.columns)]
-        types, added = tuple(c.type for c in on_wire), tuple(new if projected else ())
-        return _Plan(written, wire, types, added, places, surgery)
+        new = [self._info.schema.columns[p] for p in self.projection if p >= len(written.columns)]
+        padded = _nodes([*on_wire, *new]) if new and projected else None
+        return _Plan(written, wire, _nodes(on_wire), padded, places, surgery)
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
@@ -247,13 +250,23 @@ class LogDecoder:
             payload = payload[header.record_count :]
         if not len(plan.wire):
             return None, changes
-        types = plan.types
-        if plan.added and read_message(payload, 0, len(payload)).node_count > node_count(types):
-            types += plan.added
-        check_claims(payload, 0, len(payload), types, header.record_count, self._raw_bytes_max)
+        message = read_message(payload, 0, len(payload))
+        nodes = plan.nodes if message.node_count == len(plan.nodes) or plan.padded is None else plan.padded
+        checked = check_structure(payload, message, nodes, header.record_count)
+        self._check_memory(checked, header.record_count)
         rows = pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire)
         check_values(rows)
         return rows, changes
+
+    def _check_memory(self, checked: CheckedMessage, rows: int) -> None:
+        """What a batch becomes is bounded: by a setting, or by what came. A row counts as one number at least."""
+        bytes_max = max(self._raw_bytes_max, _RATIO_MAX * checked.message.body_bytes)
+        wanted = max(sum(checked.sizes), rows * _ROW_BYTES_MIN)
+        if wanted > bytes_max:
+            raise ErrorCode.CORRUPT_RECORD.error(
+                f"its {checked.message.body_bytes} bytes claim to be {wanted} bytes of rows, over the limit of "
+                f"{bytes_max} ({SCANNER_BATCH_MAX.key})"
+            )
 
     def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
         header = span.header
@@ -265,3 +278,8 @@ class LogDecoder:
             pa.array(np.full(count, header.commit_timestamp_ms, np.int64)).cast(METADATA_FIELDS[2].type),
             pa.array(CHANGE_TYPES).take(kinds),
         ]
+
+
+def _nodes(columns: Sequence[Column]) -> tuple[Node, ...]:
+    """What a message of these columns must have; a NULL too many harms nobody, so it is let through."""
+    return tuple(node._replace(is_required=False) for node in nodes_of(Schema(tuple(columns))))

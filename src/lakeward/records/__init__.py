@@ -5,7 +5,6 @@ A log and its batches:
     layout, batch_header   Field, Layout; BATCH_V0, V1, V2
     log_batch              batches in a buffer: cut, check, stamp, walk
     arrow_message          where rows, nodes and buffers stand in an Arrow message
-    arrow_claims           … and whether they can be what they say
     arrow_structure        every length and place in a message against its schema, checked before it is appended
     arrow_contents         every value too; loads numpy
     null_columns           columns that a batch does not have yet, as NULLs
