@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lakeward.client.batch_cutter import batches_of
 from lakeward.client.damage import Damage
 from lakeward.client.results import BucketId
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableInfo
 from lakeward.options.client import SCANNER_BATCH_MAX
@@ -210,7 +210,10 @@ class LogDecoder:
         at = span.start + header.header_bytes
         statistics = chunk.data[at : at + header.statistics_length]
         schema = self._schemas[header.schema_id]
-        return schema is None or batch_may_match(self._where, statistics, schema, header.record_count)
+        try:
+            return schema is None or batch_may_match(self._where, statistics, schema, header.record_count)
+        except CorruptError:
+            return True  # the rows may be good all the same
 
     def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
         header = span.header
@@ -255,7 +258,7 @@ class LogDecoder:
         checked = check_structure(payload, message, nodes, header.record_count)
         self._check_memory(checked, header.record_count)
         rows = pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire)
-        check_values(rows)
+        check_values(rows, in_range=header.append_only)
         return rows, changes
 
     def _check_memory(self, checked: CheckedMessage, rows: int) -> None:

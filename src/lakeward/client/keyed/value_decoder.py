@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lakeward.client.admin import table_schema
+from lakeward.client.admin import known_schema
 from lakeward.client.cluster import Cluster
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.data_types import ROW
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo
@@ -57,8 +58,17 @@ class ValueDecoder:
 
     async def _know(self, schema_id: int) -> _Plan:
         if schema_id not in self._plans:
-            self._learn(schema_id, await table_schema(self._cluster, self._info.path, schema_id))
+            schema = await known_schema(self._cluster, self._info.path, schema_id)
+            if schema is None:
+                raise self._unreadable(f"it was written under schema {schema_id}, which nobody knows")
+            self._learn(schema_id, schema)
         return self._plans[schema_id]
+
+    def _unreadable(self, why: str) -> LakewardError:
+        return ErrorCode.CORRUPT_RECORD.error(
+            f"A stored row of {self._info.path} cannot be read: {why.rstrip('.')}. Other keys can be looked up; the row "
+            "can be put anew, or deleted by its key."
+        )
 
     async def decode_few(self, values: Sequence[bytes | None]) -> pa.RecordBatch:
         """A few values one by one, which is quicker than all of them at once; None is a row of NULLs."""
@@ -68,7 +78,10 @@ class ValueDecoder:
                 rows.append((None,) * len(self._columns))
                 continue
             plan = await self._know(int.from_bytes(value[:SCHEMA_ID_BYTES], "little", signed=True))
-            cells = plan.codec.decode(value[SCHEMA_ID_BYTES:])
+            try:
+                cells = plan.codec.decode(value[SCHEMA_ID_BYTES:])
+            except CorruptError as wrong:
+                raise self._unreadable(wrong.message) from wrong
             rows.append(tuple(None if place is None else cells[place] for place in plan.places))
         try:
             # One array of rows, not one per column: Arrow takes its time over each.
@@ -80,7 +93,10 @@ class ValueDecoder:
 
     async def decode(self, values: Spans) -> pa.RecordBatch:
         """The values as rows, in their order; schemas that are not known yet are asked for."""
-        ids, rows = split_values(values)
+        try:
+            ids, rows = split_values(values)
+        except CorruptError as wrong:
+            raise self._unreadable(wrong.message) from wrong
         for schema_id in np.unique(ids).tolist():
             await self._know(schema_id)
         if len(values) < _DECODE_HERE_VALUES:
@@ -100,7 +116,10 @@ class ValueDecoder:
 
     def _of_schema(self, schema_id: int, rows: Spans) -> pa.RecordBatch:
         plan = self._plans[schema_id]
-        written = arrow_of_rows(rows, plan.written, self._form)
+        try:
+            written = arrow_of_rows(rows, plan.written, self._form)
+        except CorruptError as wrong:
+            raise self._unreadable(wrong.message) from wrong
         arrays = [
             pa.nulls(len(rows), field.type) if place is None else written.column(place)
             for place, field in zip(plan.places, self.schema, strict=True)

@@ -67,7 +67,7 @@ async def test_no_values_have_all_columns(cluster: FakeCluster) -> None:
 async def test_damaged_values_are_told(cluster: FakeCluster) -> None:
     """Too short for a schema id, or not a row of that schema."""
     for damaged in (b"\x02", value(2, 1, "a", "n")[:-1]):
-        with pytest.raises(CorruptError):
+        with pytest.raises(CorruptError, match=r"A stored row of db\.t cannot be read"):
             await ValueDecoder(cluster, NOW).decode(Spans.of([damaged]))  # type: ignore[arg-type]
 
 
