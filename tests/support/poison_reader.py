@@ -40,9 +40,9 @@ READS: dict[str, Callable[[lakeward.Table], list[int]]] = {
     "head": lambda t: ids(t.head(100)),
     "query": lambda t: ids(t.query("select id, length(name) l, price from t")),
     "scan, skipping": lambda t: ids(t.scan(skip_damaged=True).to_arrow()),
-    "projected, skipping": lambda t: ids(t.scan(["id", "name"], skip_damaged=True).to_arrow()),
+    "projected, skipping": lambda t: ids(t.scan(["id"], skip_damaged=True).to_arrow()),
     "follow, skipping": lambda t: followed(t, skip=True),
-    "query, skipping": lambda t: ids(t.query("select id, name, price from t", {"scan.skip-damaged": "true"})),
+    "query, skipping": lambda t: ids(t.query("select id from t", {"scan.skip-damaged": "true"})),
 }
 
 

@@ -109,7 +109,8 @@ class LogDecoder:
         self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
         self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
         self._plans: dict[tuple[int, bool], _Plan] = {}
-        whole = columns is None or len(set(columns)) == len(info.schema.columns)
+        # Who leaves out bad batches leaves out the same ones whatever columns are asked for: it looks at them all.
+        whole = columns is None or len(set(columns)) == len(info.schema.columns) or self._damage.skips
         self.projection = () if whole or self._format != "ARROW" else self._positions()
 
     def _positions(self) -> tuple[int, ...]:

@@ -66,8 +66,8 @@ class ValueDecoder:
 
     def _unreadable(self, why: str) -> LakewardError:
         return ErrorCode.CORRUPT_RECORD.error(
-            f"A stored row of {self._info.path} cannot be read: {why.rstrip('.')}. Other keys can be looked up; the row "
-            "can be put anew, or deleted by its key."
+            f"A stored row of {self._info.path} cannot be read: {why.rstrip('.')}. Other keys can be looked up; the "
+            "row can be put anew, or deleted by its key."
         )
 
     async def decode_few(self, values: Sequence[bytes | None]) -> pa.RecordBatch:
