@@ -105,7 +105,7 @@ class MetadataHandlers:
             found = None if table is None else self._catalog.partition_by_name(table.table_id, asked.partition_name)
             if found is None:
                 raise ErrorCode.PARTITION_NOT_EXISTS.error(
-                    f"Partition '{asked.partition_name[:200]}' of table {path!s:.400} does not exist."
+                    f"Table partition '{path!s:.400}(p={asked.partition_name[:200]})' does not exist."
                 )
             yield found
         for partition_id in request.partitions_id:
