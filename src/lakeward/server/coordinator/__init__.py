@@ -19,6 +19,7 @@
     database, partition, alteration, row_numbers, handler    nouns and steps the above share
     writer_ids         ids for idempotent writers
     producer_offsets   where a producer's writes began
+    server_tags        what an operator says of servers
     kv_snapshots       which snapshots of state are in remote storage; snapshot_leases: who still reads which
 
 Requests come in through service, are judged by the *_admin modules, and end in the catalog, which is the only writer

@@ -9,7 +9,13 @@ from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.kinds import LIST, MAP
-from lakeward.options.server import DYNAMIC_KEYS, DYNAMIC_PREFIXES, SERVER_OPTIONS
+from lakeward.options.server import (
+    DISK_WRITE_LIMIT,
+    DISK_WRITE_RECOVER,
+    DYNAMIC_KEYS,
+    DYNAMIC_PREFIXES,
+    SERVER_OPTIONS,
+)
 from lakeward.options.server_options import ServerOptions
 from lakeward.server.coordinator.alteration import Alteration, AlterOp
 from lakeward.server.coordinator.lake.settings import PREFIX as LAKE_PREFIX
@@ -64,8 +70,11 @@ class ClusterConfig:
         if wanted == self._dynamic:
             return
         current = self._merged(wanted)
-        if any(key.startswith(LAKE_PREFIX) for key, _ in wanted.items() ^ self._dynamic.items()):
+        changed = {key for key, _ in wanted.items() ^ self._dynamic.items()}
+        if any(key.startswith(LAKE_PREFIX) for key in changed):
             check_lake_settings(current)
+        if changed & {DISK_WRITE_LIMIT.key, DISK_WRITE_RECOVER.key}:
+            _check_disk_limits(current)
         with self._store.change() as change:
             for key in self._dynamic.keys() - wanted.keys():
                 change.delete_option(key)
@@ -99,6 +108,15 @@ class ClusterConfig:
     def _merged(self, dynamic: Mapping[str, str]) -> ServerOptions:
         texts = {key: text for key, text in {**self._static.texts, **dynamic}.items() if dynamic.get(key) != _NOTHING}
         return ServerOptions(MappingProxyType(texts), self._static.sources)
+
+
+def _check_disk_limits(options: ServerOptions) -> None:
+    limit, recover = options.get(DISK_WRITE_LIMIT), options.get(DISK_WRITE_RECOVER)
+    if not 0 < recover < limit <= 1:
+        raise ErrorCode.CONFIG.error(
+            f"Invalid disk write-limit configuration: '{DISK_WRITE_RECOVER.key}' ({recover:g}) must be above 0 and"
+            f" below '{DISK_WRITE_LIMIT.key}' ({limit:g}), which is at most 1."
+        )
 
 
 def _check_value(key: str, value: str) -> None:

@@ -27,6 +27,7 @@ from lakeward.server.coordinator.lake.tiering import LakeTiering
 from lakeward.server.coordinator.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.producer_offsets import ProducerOffsets
 from lakeward.server.coordinator.row_numbers import RowNumbers
+from lakeward.server.coordinator.server_tags import ServerTags
 from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
 from lakeward.server.coordinator.table_admin import TableAdmin
 from lakeward.server.coordinator.writer_ids import WriterIds
@@ -34,6 +35,10 @@ from lakeward.server.metadata_store.port import Counter, MetadataStore
 
 if TYPE_CHECKING:
     from lakeward.server.remote.remote_logs import RemoteLogs
+
+
+#: The one server there is.
+TABLET_SERVER_ID = 0
 
 
 class Coordinator:
@@ -50,6 +55,7 @@ class Coordinator:
         self.writer_ids = WriterIds(store)
         self.producer_offsets = ProducerOffsets(store)
         self.row_numbers = RowNumbers(store)
+        self.server_tags = ServerTags(store, [TABLET_SERVER_ID])
         self.snapshot_leases = SnapshotLeases(store)
         self.kv_snapshots = KvSnapshots(store, self.snapshot_leases)
         self.on_dropped(self._forget_snapshots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.balance import BalanceHandlers
 from lakeward.server.coordinator.handlers.cluster import ClusterHandlers
 from lakeward.server.coordinator.handlers.database import DatabaseHandlers
 from lakeward.server.coordinator.handlers.kv_snapshot import KvSnapshotHandlers
@@ -20,6 +21,7 @@ _FAMILIES = (
     PartitionHandlers,
     MetadataHandlers,
     ClusterHandlers,
+    BalanceHandlers,
     RemoteLogHandlers,
     KvSnapshotHandlers,
     LakeHandlers,

@@ -20,18 +20,11 @@ ELSEWHERE = {
     Api.GET_TABLE_STATS,
     Api.GET_FILESYSTEM_SECURITY_TOKEN,
 }
-LATER = {
-    Api.ADD_SERVER_TAG,
-    Api.REMOVE_SERVER_TAG,
-    Api.REBALANCE,
-    Api.LIST_REBALANCE_PROGRESS,
-    Api.CANCEL_REBALANCE,
-}
 
 
 def test_every_control_api_has_a_handler(world: World) -> None:
-    """But for the data path, which is the tablet's, keys to remote storage, and what comes with later issues."""
-    assert set(handlers(world.coordinator)) == set(Api) - ELSEWHERE - LATER
+    """But for the data path, which is the tablet's, and keys to remote storage."""
+    assert set(handlers(world.coordinator)) == set(Api) - ELSEWHERE
 
 
 def test_the_default_database_is_made_only_where_there_is_none(world: World) -> None:

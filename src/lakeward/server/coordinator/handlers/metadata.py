@@ -16,13 +16,12 @@ from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.wire import LENGTH, write_varint
 from lakeward.rpc.dispatch import at_once
 from lakeward.server.caller import Caller
-from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.coordinator.coordinator import TABLET_SERVER_ID, Coordinator
 from lakeward.server.coordinator.handler import Handlers, path_of
 from lakeward.server.coordinator.partition import PartitionInfo
 
 #: One process plays both roles; clients tell them apart by role, not by number.
 COORDINATOR_ID = 0
-TABLET_SERVER_ID = 0
 _LEADER_EPOCH = 0
 _GREEN = 0
 #: So many tables and partitions are described without a break.

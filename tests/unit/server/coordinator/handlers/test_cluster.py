@@ -66,6 +66,9 @@ def test_an_option_can_be_set_to_nothing() -> None:
     [
         ("log.segment.file-size", "1mb", SET),
         ("data.dir", None, DELETE),
+        ("server.data-disk.write-limit-ratio", "0.0", SET),
+        ("server.data-disk.write-limit-ratio", "0.5", SET),
+        ("server.data-disk.write-limit-ratio", "1.5", SET),
         ("no.such.option", "1", SET),
         ("kv.snapshot.interval", "soon", SET),
         ("kv.snapshot.interval", "1 min", APPEND),
