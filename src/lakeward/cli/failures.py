@@ -15,8 +15,10 @@ from contextlib import contextmanager
 
 import click
 
+from lakeward.cli.plain_text import lines
 from lakeward.cli.session import Session
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.secrets import without_passwords
 
 EXIT_INTERRUPTED = 130
 
@@ -45,7 +47,11 @@ def told_plainly(context: click.Context) -> Iterator[None]:
 
 
 def sentence(wrong: Exception) -> str:
-    """What to tell a person about an exception."""
+    """What to tell a person about an exception, without passwords and control characters."""
+    return lines(without_passwords(_sentence(wrong)))
+
+
+def _sentence(wrong: Exception) -> str:
     if isinstance(wrong, LakewardError):
         if wrong.code is ErrorCode.NETWORK:
             return f"{wrong.message} `lakeward serve` starts one, --server names another."

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from lakeward.cli.plain_text import json_text, lines, one_line
 from lakeward.cli.text_table import TableColumn, TextTable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -54,7 +55,7 @@ def show_listing(
         show_json(list(rows))
         return
     if not rows:
-        click.echo(nothing, err=True)
+        said(nothing)
         return
     heads = [
         TableColumn(
@@ -69,7 +70,7 @@ def show_listing(
 
 def show_json(document: Any) -> None:
     """Print one JSON document."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+    click.echo(json_text(json.dumps(document, indent=2, ensure_ascii=False, default=str)))
 
 
 def show_facts(facts: Mapping[str, str | None]) -> None:
@@ -78,11 +79,12 @@ def show_facts(facts: Mapping[str, str | None]) -> None:
     width = max(map(len, shown))
     for name, value in shown.items():
         title = f"{name}:".ljust(width + 2)
-        click.echo(f"{click.style(title, bold=True) if sys.stdout.isatty() else title}{value}")
+        click.echo(f"{click.style(title, bold=True) if sys.stdout.isatty() else title}{lines(value)}")
 
 
 def show_title(title: str) -> None:
     """Print the head of a part."""
+    title = one_line(title)
     click.echo(f"\n{click.style(title, bold=True) if sys.stdout.isatty() else title}")
 
 
@@ -100,7 +102,7 @@ def moment(epoch_ms: int) -> str | None:
 
 def said(message: str) -> None:
     """Tell a person what was done, on stderr: stdout is for data."""
-    click.echo(message, err=True)
+    click.echo(lines(message), err=True)
 
 
 def _text(value: Any) -> str:

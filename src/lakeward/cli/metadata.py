@@ -9,6 +9,7 @@ import click
 
 from lakeward.cli.command_tree import Verbs
 from lakeward.cli.listing import said
+from lakeward.runtime.private_files import keep_private
 
 if TYPE_CHECKING:
     from lakeward.server.restore.repaired_metadata import RepairedMetadata
@@ -39,6 +40,8 @@ def repair(data_dir: Path, yes: bool) -> None:
       lakeward metadata repair --data-dir /var/lib/lakeward
     """
     from lakeward.server.restore.repaired_metadata import repair_metadata
+
+    keep_private()
 
     def agreed(report: RepairedMetadata) -> bool:
         _say(report)

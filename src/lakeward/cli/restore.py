@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.listing import moment, output_option, said, show_json, show_listing
+from lakeward.runtime.private_files import keep_private
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
@@ -46,6 +47,7 @@ def restore(
     from lakeward.cli.serve import options_of
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    keep_private()
     options = options_of(config, data_dir, None, (*pairs, f"remote.data.dir={source}"))
     report = asyncio.run(_restored(options, data_dir, is_forced=take_over))
     if output == "json":

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from lakeward.cli.listing import page_rows, terminal_width
+from lakeward.cli.plain_text import json_text, lines
 from lakeward.cli.text_table import TableColumn, TextTable
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class _JsonRows:
                 [head + write(value) for value in values_of(column)]
                 for head, write, column in zip(self._heads, self._writers, part.columns, strict=True)
             ]
-            self._out.write("".join("{" + ", ".join(row) + "}\n" for row in zip(*fields, strict=True)))
+            self._out.write(json_text("".join("{" + ", ".join(row) + "}\n" for row in zip(*fields, strict=True))))
             self._out.flush()
 
 
@@ -96,6 +97,7 @@ class _CsvRows:
         self._writers = [cell_writer(field.type) for field in schema]
         self._names = schema.names
         self._has_header = False
+        self._write_text = lines if out.isatty() else str
         self._out = out
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
@@ -116,7 +118,7 @@ class _CsvRows:
             self._out.flush()
 
     def _line(self, fields: Sequence[str]) -> None:
-        self._out.write(",".join(fields) + "\n")
+        self._out.write(self._write_text(",".join(fields)) + "\n")
 
 
 def csv_field(text: str) -> str:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakeward.cli.plain_text import PlainFormatter
+from lakeward.runtime.private_files import keep_private
+
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
 
@@ -32,11 +35,10 @@ def serve(config: Path | None, data_dir: Path | None, port: int | None, pairs: t
       lakeward serve --data-dir /var/lib/lakeward --port 9200
       lakeward serve --config server.yaml -D log.segment.file-size=256mb
     """
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s %(message)s",
-        stream=sys.stderr,
-    )
+    output = logging.StreamHandler(sys.stderr)
+    output.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[output])
+    keep_private()
     options = options_of(config, data_dir, port, pairs)
     import uvloop
 

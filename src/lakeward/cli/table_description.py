@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.listing import count, moment, show_facts, show_json, show_listing, show_title
+from lakeward.cli.plain_text import one_line
 from lakeward.errors import LakewardError
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _show(told: dict[str, Any]) -> None:
     _show_properties("Custom properties", told["custom_properties"])
     if partitions is not None:
         show_title("Partitions")
-        click.echo(", ".join(partitions) or "none")
+        click.echo(one_line(", ".join(partitions)) or "none")
     _show_offsets(told["offsets"], is_partitioned=partitions is not None)
 
 

@@ -8,15 +8,16 @@ as records, a line per column; into a pipe everything is written in full.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TextIO
 
 import click
 
+from lakeward.cli.plain_text import one_line
+
 NULL_TEXT = "NULL"
 _GAP = "  "
 _NARROWEST = 8
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class TextTable:
         self, columns: Sequence[TableColumn], out: TextIO, width: int | None = None, page_rows: int | None = None
     ) -> None:
         """`width` is that of the terminal; None means that nothing is cut. The header is repeated on each page."""
-        self._columns = columns
+        self._columns = [replace(column, title=one_line(column.title)) for column in columns]
         self._out = out
         self._width = width
-        self._needed = [cell_width(c.title) for c in columns]
+        self._needed = [cell_width(c.title) for c in self._columns]
         self._widths: list[int] = []
         self._is_fancy = width is not None
         self._page_rows = page_rows
@@ -50,7 +51,7 @@ class TextTable:
 
     def write(self, rows: Sequence[Sequence[str | None]]) -> None:
         """Write some rows; None is NULL."""
-        shown = [[NULL_TEXT if cell is None else _one_line(cell) for cell in row] for row in rows]
+        shown = [[NULL_TEXT if cell is None else one_line(cell) for cell in row] for row in rows]
         for i in range(len(self._columns)):
             widest = max((cell_width(row[i]) for row in shown), default=0)
             if widest > max(self._needed[i], self._columns[i].width):
@@ -141,9 +142,3 @@ def shortened(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return set_cell_size(text, width - 1).rstrip() + "…"
-
-
-def _one_line(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(_ESCAPES.get(c, c if c.isprintable() else f"\\x{ord(c):02x}") for c in text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.listing import count, said
+from lakeward.cli.plain_text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -91,7 +92,7 @@ class RoundLines:
 
     def _line(self, held: TieringRound, what: str) -> None:
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).astimezone(self._clock.zone())
-        text = f"{now:%H:%M:%S}  {held.path}: {what}"
+        text = one_line(f"{now:%H:%M:%S}  {held.path}: {what}")
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
         else:

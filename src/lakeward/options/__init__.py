@@ -9,6 +9,8 @@ apache           options of Apache Fluss that have no effect here
 server           rows for the server
 server_options   ServerOptions: what a server was started with
 remote_store     rows for S3 and what clients are given of it
+secrets          which settings may be told, and URLs without passwords
+security         options that are refused until there is security
 client           rows for connections, writers, scanners
 spark            rows for the Spark connector; what of them may be printed
 reference        prints docs/reference/options.md and spark.md

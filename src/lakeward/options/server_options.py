@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 from lakeward.errors import ErrorCode
 from lakeward.options.endpoint import Endpoint
 from lakeward.options.option import Option
+from lakeward.options.remote_store import S3_ACCESS_KEY, S3_ENDPOINT, S3_SECRET_KEY, S3_STS_ENDPOINT
+from lakeward.options.secrets import has_user_info
+from lakeward.options.security import check_listeners, check_security
 from lakeward.options.server import (
     ADVERTISED_LISTENERS,
     BIND_LISTENERS,
@@ -22,6 +25,8 @@ from lakeward.options.server import (
 from lakeward.options.table import TABLE_OPTIONS
 
 T = TypeVar("T")
+#: URLs that appear in messages, errors and logs.
+_PLACES = (REMOTE_DATA_DIR, DATA_DIR, S3_ENDPOINT, S3_STS_ENDPOINT)
 
 
 class Source(enum.StrEnum):
@@ -51,7 +56,7 @@ class ServerOptions:
                 sources[canonical] = source
         _check(texts)
         options = cls(MappingProxyType(texts), MappingProxyType(sources))
-        options.advertised_listeners()
+        check_listeners(options.advertised_listeners().values())
         return options
 
     def get(self, option: Option[T]) -> T:
@@ -115,6 +120,13 @@ def _split_pairs(pairs: Iterable[str | tuple[str, str]]) -> dict[str, str]:
 
 
 def _check(settings: Mapping[str, str]) -> None:
+    check_security(settings)
+    for option in _PLACES:
+        if has_user_info(settings.get(option.key, "")):
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"'{option.key}' holds a user or a password, which would be told to clients and logs. Write it without;"
+                f" keys belong into '{S3_ACCESS_KEY.key}' and '{S3_SECRET_KEY.key}', or into the environment."
+            )
     for key in settings:
         if key in SERVER_OPTIONS.rows or SERVER_OPTIONS.is_open(key):
             continue

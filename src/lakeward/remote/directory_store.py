@@ -23,9 +23,12 @@ from lakeward.remote.whole_files import (
     sync_directory,
     write_synced,
 )
+from lakeward.runtime.private_files import share
 
 T = TypeVar("T")
 _MKDIR_TRIES = 50
+#: Backups of the metadata and the like; no reader needs them, and they may hold secrets.
+_OF_THE_SERVER = "lakeward/"
 
 
 class DirectoryStore:
@@ -138,6 +141,8 @@ class DirectoryStore:
             try:
                 make_directory(beside.parent)
                 beside.touch()
+                if not path.startswith(_OF_THE_SERVER):
+                    share(beside)
             except FileNotFoundError:
                 if not tries_left:
                     raise

@@ -7,6 +7,8 @@ import os
 import uuid
 from pathlib import Path
 
+from lakeward.runtime.private_files import share
+
 CHUNK_BYTES = 4 << 20
 #: How the names of files end that are not whole.
 PART = ".part"
@@ -43,6 +45,7 @@ def make_directory(directory: Path) -> None:
         directory = directory.parent
     for one in reversed(missing):
         one.mkdir(exist_ok=True)
+        share(one)
         sync_directory(one.parent)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-#: What a server writes is for its owner alone.
-FILE_MODE = 0o600
+from lakeward.runtime.private_files import FILE_MODE
 
 
 def replace_file(path: Path, content: bytes, *, durable: bool = True) -> None:

@@ -18,6 +18,7 @@ from typing import Self
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
+from lakeward.runtime.private_files import DIRECTORY_MODE, tighten
 
 METADATA_FILE = "metadata.db"
 #: There while `lakeward restore` fills the directory.
@@ -35,12 +36,13 @@ class DataDirectory:
     def __init__(self, root: Path, *, is_restored: bool = False) -> None:
         """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished."""
         self.root = root.resolve()
-        self.root.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+        tighten(self.root)
         if not is_restored and (self.root / RESTORING_FILE).exists():
             raise ErrorCode.STORAGE.error(
                 f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."
             )
-        self._lock = os.open(self.root / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+        self._lock = os.open(self.root / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -22,13 +22,13 @@ def test_yaml_may_be_nested_and_typed() -> None:
     options = ServerOptions.of(
         {
             "log": {"segment": {"file-size": "10mb"}, "retention.roll-active-segment.enabled": True},
-            "security.sasl.enabled.mechanisms": ["PLAIN", "OTHER"],
+            "remote.data.dirs": ["/a", "/b"],
             "datalake.format": None,
         }
     )
     assert options.get(server.LOG_SEGMENT_SIZE) == 10 << 20
     assert options.get(server.LOG_ROLL_EXPIRED) is True
-    assert options.get(server.SASL_MECHANISMS) == ("PLAIN", "OTHER")
+    assert options.texts["remote.data.dirs"] == "/a,/b"
     assert options.get(server.DATALAKE_FORMAT) is None
 
 

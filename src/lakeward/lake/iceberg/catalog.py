@@ -108,6 +108,7 @@ def _opened(properties: Mapping[str, str]) -> Catalog:
     directory.mkdir(parents=True, exist_ok=True)
     settings |= {"type": "sql", "uri": f"sqlite:///{directory / CATALOG_FILE}", "warehouse": directory.as_uri()}
     with _opening(directory):
+        os.close(os.open(directory / CATALOG_FILE, os.O_RDONLY | os.O_CREAT, 0o600))
         return load_catalog(name, **settings)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.kinds import LIST, MAP
+from lakeward.options.secrets import HIDDEN, may_be_told, without_passwords
+from lakeward.options.security import check_security, is_of_security
 from lakeward.options.server import (
     DISK_WRITE_LIMIT,
     DISK_WRITE_RECOVER,
@@ -22,10 +24,8 @@ from lakeward.server.coordinator.lake.settings import PREFIX as LAKE_PREFIX
 from lakeward.server.coordinator.lake.settings import check_lake_settings
 from lakeward.server.metadata_store.port import MetadataStore
 
-_HIDDEN = "******"
 #: An option that was set to nothing: as if the server had been started without it, which DELETE would not undo.
 _NOTHING = ""
-_SECRET_WORDS = ("password", "secret", "token", "jaas", "credential", "access-key", "access.key", "accesskey")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ClusterConfig:
     def __init__(self, store: MetadataStore, started_with: ServerOptions) -> None:
         self._store = store
         self._static = started_with
-        self._dynamic = store.options()
+        self._dynamic = {key: value for key, value in store.options().items() if not is_of_security(key)}
         self._current = self._merged(self._dynamic)
         self._listeners: list[Callable[[], None]] = []
 
@@ -86,6 +86,8 @@ class ClusterConfig:
 
     def _apply(self, alteration: Alteration, wanted: dict[str, str]) -> None:
         key = SERVER_OPTIONS.canonical_key(alteration.key)
+        if alteration.op != AlterOp.DELETE:
+            _check_security(key, alteration.value or "")
         if key not in DYNAMIC_KEYS and not key.startswith(DYNAMIC_PREFIXES):
             hint = "" if key in SERVER_OPTIONS.rows else f" {SERVER_OPTIONS.nearest(key)}"
             raise ErrorCode.CONFIG.error(f"The option '{key[:200]}' cannot be changed while the server runs.{hint}")
@@ -119,6 +121,13 @@ def _check_disk_limits(options: ServerOptions) -> None:
         )
 
 
+def _check_security(key: str, value: str) -> None:
+    try:
+        check_security({key: value})
+    except LakewardError as wrong:
+        raise ErrorCode.CONFIG.error(wrong.message) from wrong
+
+
 def _check_value(key: str, value: str) -> None:
     option = SERVER_OPTIONS.rows.get(key)
     if option is None:
@@ -150,11 +159,17 @@ def _keys_of(value: str) -> set[str]:
 
 
 def _masked(key: str, text: str) -> str | None:
+    """A setting as everybody may see it: declared ones that are no secret, and of the others those on the list."""
     if text == _NOTHING:
         return None
     option = SERVER_OPTIONS.rows.get(key)
-    if option is not None and option.secret and option.kind is MAP:
-        return MAP.show(dict.fromkeys(_keys_of(text), _HIDDEN))
-    if (option is not None and option.secret) or any(word in key.lower() for word in _SECRET_WORDS):
-        return _HIDDEN
-    return text
+    if option is None:
+        prefix = next((one for one in _lake_prefixes(key) if key.startswith(one)), "")
+        return without_passwords(text) if may_be_told(key.removeprefix(prefix)) else HIDDEN
+    return HIDDEN if option.secret else without_passwords(text)
+
+
+def _lake_prefixes(key: str) -> list[str]:
+    """`datalake.<format>.`, if a key begins so."""
+    parts = key.split(".", 2)
+    return [f"{LAKE_PREFIX}{parts[1]}."] if len(parts) == 3 and key.startswith(LAKE_PREFIX) else []

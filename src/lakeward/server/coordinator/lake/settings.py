@@ -9,12 +9,11 @@ from lakeward.model.table import TableDescriptor
 from lakeward.options import remote_store
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
+from lakeward.options.secrets import may_be_told, without_passwords
 from lakeward.options.server_options import ServerOptions
 
 PREFIX = "datalake."
 _NOT_OF_A_FORMAT = {server_options.DATALAKE_ENABLED.key, server_options.DATALAKE_FORMAT.key}
-#: What Apache Fluss never tells clients: keys that hold one of these words; and tokens.
-_SECRET_WORDS = ("password", "secret", "key", "token")
 #: How a bucket is reached: said once for remote storage, it holds for a lake in a bucket too.
 _OF_A_BUCKET = (remote_store.S3_ENDPOINT, remote_store.S3_REGION, remote_store.S3_PATH_STYLE)
 _BUCKET_SCHEMES = ("s3://", "s3a://", "s3n://")
@@ -41,9 +40,9 @@ def catalog_properties(options: ServerOptions) -> dict[str, str]:
         shared = {option.key: options.texts.get(option.key) for option in _OF_A_BUCKET}
         texts = {prefix + key: value for key, value in shared.items() if value is not None} | texts
     return {
-        f"{table_options.PREFIX}{key}": value
+        f"{table_options.PREFIX}{key}": without_passwords(value)
         for key, value in texts.items()
-        if not any(word in key.lower() for word in _SECRET_WORDS)
+        if may_be_told(key.removeprefix(prefix))
     }
 
 
@@ -54,8 +53,15 @@ def is_lake_table(descriptor: TableDescriptor) -> bool:
 
 def properties_told(descriptor: TableDescriptor, catalog: Mapping[str, str]) -> dict[str, str]:
     """A table's properties as clients see them: those of a lake table name its catalog too."""
-    properties = dict(descriptor.properties)
+    properties = {key: value for key, value in descriptor.properties.items() if _is_told(key)}
     return {**properties, **catalog} if is_lake_table(descriptor) else properties
+
+
+def _is_told(key: str) -> bool:
+    """Whether a table's own property may be told: all but those of a lake catalog that are not on the list."""
+    if key in table_options.TABLE_OPTIONS.rows or not key.startswith(f"{table_options.PREFIX}{PREFIX}"):
+        return True
+    return may_be_told(key.removeprefix(f"{table_options.PREFIX}{PREFIX}").partition(".")[2])
 
 
 def check_lake_settings(options: ServerOptions) -> None:

@@ -1,0 +1,45 @@
+"""What may be told of settings: names on a list, and no password inside a URL."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+HIDDEN = "******"
+#: Properties of a lake catalog or a file system that every client may know. What is not here is withheld: nobody can
+#: list the names that secrets have in all catalogs there are.
+_TOLD = frozenset(
+    {
+        "type", "uri", "warehouse", "name", "metastore", "catalog-impl", "catalog-name", "catalog-key", "io-impl",
+        "py-io-impl", "prefix", "format", "format-version", "lock.enabled", "case-sensitive", "cache-enabled",
+        "table.type", "rest.sigv4-enabled", "rest.signing-name", "rest.signing-region", "oauth2-server-uri", "scope",
+        "audience", "hive.hive2-compatible", "jdbc.schema-version", "glue.id", "glue.region", "glue.endpoint",
+        "client.region", "client.factory", "default-database", "init_catalog_tables", "location-in-properties", "sync-all-properties",
+        "endpoint", "region", "path-style-access", "path.style.access", "endpoint.region", "connection.ssl.enabled",
+        "project-id", "account-name", "account-host", "force-virtual-addressing",
+    }
+)  # fmt: skip
+_STORES = ("s3.", "s3a.", "fs.s3a.", "oss.", "fs.oss.", "gcs.", "gs.", "adls.", "abfs.")
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s'\"]*@")
+_SECRET_PARAMETER = re.compile(
+    r"([?&;][^=&;\s]*(?:password|passwd|pwd|secret|token|key|credential|signature|user)[^=&;\s]*=)[^&;\s'\"]*",
+    re.IGNORECASE,
+)
+
+
+def may_be_told(name: str) -> bool:
+    """Whether everybody may know a property of a lake catalog or a file system, named without its prefix."""
+    if name in _TOLD:
+        return True
+    store = next((store for store in _STORES if name.startswith(store)), None)
+    return store is not None and name.removeprefix(store) in _TOLD
+
+
+def without_passwords(text: str) -> str:
+    """A text whose URLs name no user, and whose parameters hold no secret."""
+    return _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", _USER_INFO.sub("", text))
+
+
+def has_user_info(url: str) -> bool:
+    """Whether a URL names a user or holds a password."""
+    return "@" in urlsplit(url).netloc or without_passwords(url) != url

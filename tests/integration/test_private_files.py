@@ -1,0 +1,77 @@
+"""What a server writes is for its owner; what comes from tables cannot command a terminal."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from eventually import eventually
+from server_process import ServerProcess
+
+import lakeward
+
+_EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J"
+
+
+def _open_to_others(root: Path) -> list[str]:
+    return [str(path) for path in (root, *root.rglob("*")) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+@pytest.mark.parametrize("engine", ["hash", "rocksdb"])
+def test_all_files_are_the_owners(tmp_path: Path, engine: str) -> None:
+    """Segments, indexes, state, snapshots and metadata; and what an older release left is tightened at the start."""
+    with ServerProcess(tmp_path / "data", kv__engine=engine, kv__snapshot__interval="300ms") as server:
+        with lakeward.connect(server.bootstrap) as connection:
+            connection.create_table("fluss.log", "id INT", buckets=1).append([{"id": 1}])
+            connection.create_table("fluss.kv", "id INT", primary_key=["id"], buckets=1).upsert([{"id": 1}])
+        assert _open_to_others(server.data_dir) == []
+        server.stop()
+        for path in (server.data_dir, *server.data_dir.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        server.start()
+        assert _open_to_others(server.data_dir) == []
+
+
+def test_remote_files_stay_readable(tmp_path: Path) -> None:
+    """Readers fetch history from the directory themselves; only the server's own files there are private."""
+    with ServerProcess(
+        tmp_path / "data",
+        remote__data__dir=str(tmp_path / "remote"),
+        remote__log__sync="100ms",
+        remote__log__task_interval_duration="50ms",
+    ) as server:
+        with lakeward.connect(server.bootstrap) as connection:
+            connection.create_table("fluss.log", "id INT", buckets=1).append([{"id": 1}])
+        assert eventually(lambda: any((tmp_path / "remote" / "log").rglob("*.log")))
+        server.stop()
+    segments = list((tmp_path / "remote" / "log").rglob("*.log"))
+    assert all(path.stat().st_mode & 0o044 for path in segments)
+    backups = list((tmp_path / "remote" / "lakeward" / "metadata").iterdir())
+    assert backups
+    assert not any(path.stat().st_mode & 0o077 for path in backups)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tables", "describe", "fluss.evil"],
+        ["tables", "describe", "fluss.evil", "-o", "json"],
+        ["head", "fluss.evil"],
+        ["head", "fluss.evil", "-o", "json"],
+        ["tables", "describe", f"fluss.{_EVIL}"],
+    ],
+)
+def test_escape_codes_do_not_reach_a_terminal(tmp_path: Path, command: list[str]) -> None:
+    """Comments, values and names are written out, in tables, JSON and errors."""
+    with ServerProcess(tmp_path / "data") as server:
+        with lakeward.connect(server.bootstrap) as connection:
+            table = connection.create_table("fluss.evil", "id INT, word STRING", buckets=1, comment=_EVIL)
+            table.append([{"id": 1, "word": _EVIL}])
+        arguments = [sys.executable, "-m", "lakeward", "--server", server.bootstrap, *command]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    told = done.stdout + done.stderr
+    assert "red" in told
+    assert not any(code in told for code in "\x1b\x07\x9b")
