@@ -14,7 +14,8 @@ _TOLD = frozenset(
         "py-io-impl", "prefix", "format", "format-version", "lock.enabled", "case-sensitive", "cache-enabled",
         "table.type", "rest.sigv4-enabled", "rest.signing-name", "rest.signing-region", "oauth2-server-uri", "scope",
         "audience", "hive.hive2-compatible", "jdbc.schema-version", "glue.id", "glue.region", "glue.endpoint",
-        "client.region", "client.factory", "default-database", "init_catalog_tables", "location-in-properties", "sync-all-properties",
+        "client.region", "client.factory", "default-database", "init_catalog_tables", "location-in-properties",
+        "sync-all-properties",
         "endpoint", "region", "path-style-access", "path.style.access", "endpoint.region", "connection.ssl.enabled",
         "project-id", "account-name", "account-host", "force-virtual-addressing",
     }
