@@ -171,6 +171,11 @@ class ServerConnection(asyncio.BufferedProtocol):
         return self._in.large is not None and self.awaited_bytes > 0
 
     @property
+    def unread_bytes(self) -> int:
+        """Bytes of answers that the client has not taken."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    @property
     def is_http(self) -> bool:
         """Whether the client speaks HTTP."""
         return self._is_http

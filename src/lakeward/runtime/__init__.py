@@ -4,5 +4,7 @@ clock     Clock: the system's, or one moved by hand
 entropy   ids and randomness, from the system or from a seed
 metrics   counters, gauges and histograms, as text for Prometheus
 private_files  what only the owner may read, and what others may
+descriptors   as many open files as the system allows
+seldom    warnings that are said once in a while
 process_lock   a lock that goes with its process
 """

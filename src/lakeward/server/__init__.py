@@ -5,6 +5,7 @@ caller           who asks, and by which address
 http             GET /health, /metrics and /remote on the same port
 lake_metrics     how far the lake is behind, for GET /metrics
 disk_space       writes stop before the disk is full
+relief           connections that hold on to memory which others need are closed
 housekeeping     what happens by the clock: checkpoints, retention, partitions, idle connections
 metadata_store/  the cluster's durable memory
 coordinator/     decides: databases, tables, partitions, options

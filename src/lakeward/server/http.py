@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 
 _REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request"}
 _TEXT = "text/plain; charset=utf-8"
+#: A text that takes longer to write is written again only after some times that long.
+_QUICK_S = 0.002
+_REST = 4
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -39,3 +43,21 @@ def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool =
         f"Content-Type: {content_type}\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + (content if body else b"")
+
+
+class KeptText:
+    """A text that is asked for again and again: one that is slow to write is kept for a moment."""
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        self._write = write
+        self._text = ""
+        self._kept_until = 0.0
+
+    def __call__(self) -> str:
+        """The text, as it is now or was a moment ago."""
+        begun = perf_counter()
+        if begun >= self._kept_until:
+            self._text = self._write()
+            spent = perf_counter() - begun
+            self._kept_until = begun + spent * (1 + _REST) if spent > _QUICK_S else begun
+        return self._text

@@ -21,8 +21,10 @@ from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.descriptors import raise_limit
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.metrics import Metrics
+from lakeward.runtime.seldom import SeldomLog
 from lakeward.server import http
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator import events
@@ -32,6 +34,7 @@ from lakeward.server.disk_space import DiskSpace
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.relief import Relief
 from lakeward.server.remote.fenced_store import fenced
 from lakeward.server.remote.opening import opened_store
 from lakeward.server.remote.tokens import SecurityTokens
@@ -60,6 +63,8 @@ _SWEEP_MS = 10_000
 _TICK_MS = 1000
 _DRAIN_S = 5.0
 _OPEN_FILES_MAX = 512
+#: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
+_OTHER_FILES = 256
 _STATE_THREADS = 2
 
 
@@ -76,9 +81,21 @@ class Node:
         self._disk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
         self._threads = ThreadPoolExecutor(max_workers=_STATE_THREADS, thread_name_prefix="state")
         self._connections: set[ServerConnection] = set()
+        self._connections_max = self._allowed_connections()
         self._pool = BufferPool(bytes_max=options.get(rows.MAX_RECEIVE_MEMORY))
         self._metrics = Metrics()
+        self._metrics_text = http.KeptText(self._metrics.text)
         self._listeners: list[Listener] = []
+
+    def _allowed_connections(self) -> int:
+        """As many as were asked for, or as descriptors are left for."""
+        wanted = self.options.get(rows.MAX_CONNECTIONS)
+        others = _OPEN_FILES_MAX + _OTHER_FILES
+        left = max(raise_limit(wanted + others) - others, 1)
+        if left < wanted:
+            told = "at most %d connections instead of %d: the system allows %d open files (ulimit -n)"
+            _log.warning(told, left, wanted, left + others)
+        return min(left, wanted)
 
     async def start(self) -> list[tuple[str, int]]:
         """Open the port; returns the addresses the server listens on."""
@@ -87,6 +104,8 @@ class Node:
         opened = await opened_store(self.options, self._store)
         self.remote = None if opened is None else await fenced(opened, self._store, self._clock, SystemEntropy())
         self._turns = Turns(loop)
+        self._refusals = SeldomLog(_log, loop.time)
+        self._relief = Relief(self.options, self._pool, self._connections, loop.time)
         self._waiters = Waiters(loop, self._turns)
         self._busy = BusyBuckets(loop, self._threads)
         catalog = self.coordinator.catalog
@@ -191,12 +210,12 @@ class Node:
     def http(self, request: bytes) -> bytes:
         """A plain HTTP request has come."""
         remote = None if self._remote_logs is None else self._remote_status
-        return http.answer(request, health=self._health, metrics=self._metrics.text, remote=remote)
+        return http.answer(request, health=self._health, metrics=self._metrics_text, remote=remote)
 
     def opened(self, connection: ServerConnection) -> None:
         """A client has come."""
-        if len(self._connections) >= self.options.get(rows.MAX_CONNECTIONS):
-            _log.warning("refused %s: %d connections are open", connection.peer, len(self._connections))
+        if len(self._connections) >= self._connections_max:
+            self._refusals.warn(f"refused {connection.peer}: {len(self._connections)} connections are open")
             connection.abort()
             return
         self._connections.add(connection)
@@ -254,6 +273,7 @@ class Node:
         chores.every(_TICK_MS, "disk space", self._space.look)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
+        chores.every(_TICK_MS, "relief", self._relief.look)
         if self._remote_logs is not None:
             self._remote_logs.begin(chores)
         if self._remote_state is not None:
@@ -280,7 +300,8 @@ class Node:
 
         warm_up()
         limits = LookupLimits(*map(self.options.get, (rows.MAX_KEYS, rows.MAX_ROWS, rows.MAX_ANSWER_SIZE)))
-        return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), limits, self._clock.now_ms)
+        has_room, now_ms = self._relief.has_room, self._clock.now_ms
+        return KvService(self._tablets, self._busy, self._waiters, early, SystemEntropy(), limits, has_room, now_ms)
 
     def _remote_log_service(self) -> RemoteLogService | None:
         if self.remote is None:

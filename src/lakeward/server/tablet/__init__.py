@@ -12,6 +12,7 @@ lookups    LOOKUP, PREFIX_LOOKUP (packed_lookup, lookup_kernels: many keys at on
 first_rows   LIMIT_SCAN of state
 kv_scanners  SCAN_KV: cursors over state
 kv_gate    lets requests in when the state of their buckets is open and free
+too_large  refusals of what asks for too much
 busy       buckets whose state is worked on by a thread, and who waits for them (parked: a request that is kept)
 early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other

@@ -29,10 +29,11 @@ class KvService:
         early: EarlyBatches,
         entropy: Entropy,
         limits: LookupLimits,
+        has_room: Callable[[int], bool],
         now_ms: Callable[[], int],
     ) -> None:
         self.gate = KvGate(tablets, busy)
-        self.lookups = Lookups(tablets, self.gate, busy, waiters, limits, now_ms)
+        self.lookups = Lookups(tablets, self.gate, busy, waiters, limits, has_room, now_ms)
         self.first_rows = FirstRows(tablets, self.gate, busy, limits.answer_bytes)
         puts = Puts(tablets, self.gate, waiters, early, now_ms)
         scanners = KvScanners(tablets, self.gate, busy, entropy, now_ms)

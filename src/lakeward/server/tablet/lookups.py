@@ -22,7 +22,7 @@ from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.pending import error_fields
 from lakeward.server.tablet.tablets import Tablets
-from lakeward.server.tablet.too_large import answer_too_large, too_many_keys, too_many_rows
+from lakeward.server.tablet.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
 from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.slices import Slices
@@ -49,8 +49,11 @@ class Lookups:
         busy: BusyBuckets,
         waiters: Waiters,
         limits: LookupLimits,
+        has_room: Callable[[int], bool],
         now_ms: Callable[[], int],
     ) -> None:
+        """`has_room` tells whether there is memory for a large answer."""
+        self._has_room = has_room
         self._tablets = tablets
         self._gate = gate
         self._busy = busy
@@ -70,8 +73,11 @@ class Lookups:
         for one, bucket in zip(asked, buckets, strict=True):
             answers.append(self._values(request, one, bucket, exchange.version, bytes_left))
             bytes_left -= answers[-1].size
-        if self._limits.answer_bytes - bytes_left < _LARGE_BYTES:
+        size = self._limits.answer_bytes - bytes_left
+        if size < _LARGE_BYTES:
             return _packed(answers)
+        if not self._has_room(size):
+            raise no_room()
         self._busy.answer_later(exchange, self._packed_beside(answers))
         return None
 

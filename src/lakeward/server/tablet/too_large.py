@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.options.server import MAX_ANSWER_SIZE, MAX_KEYS, MAX_ROWS
+from lakeward.options.server import MAX_ANSWER_SIZE, MAX_KEYS, MAX_ROWS, MAX_UNREAD_MEMORY
 
 
 def answer_too_large(bytes_max: int) -> LakewardError:
@@ -25,4 +25,11 @@ def too_many_rows(rows_max: int, bytes_max: int) -> LakewardError:
     return ErrorCode.RECORD_TOO_LARGE.error(
         f"More than {rows_max} rows or {bytes_max} bytes begin with these prefixes (options '{MAX_ROWS.key}' and"
         f" '{MAX_ANSWER_SIZE.key}'); use longer or fewer ones, or scan the table."
+    )
+
+
+def no_room() -> LakewardError:
+    """The refusal of a large answer while others have not been read."""
+    return ErrorCode.STORAGE_BACKPRESSURE.error(
+        f"Too many answers are not read by their clients (option '{MAX_UNREAD_MEMORY.key}'); try again in a moment."
     )
