@@ -27,7 +27,7 @@ files/                CSV, JSON lines, Parquet and Arrow → batches that fit a 
 tier_run, tier_lines, tier_status
                       the service in a terminal: signals, a line a round, how each table does
 submit/               the tiering service for spark-submit
-child_server, child_bucket, child_process
+child_server, child_bucket
                       servers that live as long as a command
 demo_home, demo_orders, demo_lake, demo_tally, bench_work
 reference             docs/reference/cli.md, printed from all of this

@@ -9,16 +9,15 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
 from lakeward.errors import LakewardError
+from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.process_lock import locked
@@ -41,7 +40,7 @@ class ChildBucket:
         self._directory = directory.absolute()
         self.log_path = directory / "s3.log"
         self.keys_path = directory / "keys.env"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._port = 0
 
     @property
@@ -87,8 +86,7 @@ class ChildBucket:
         command += ["-s3", f"-s3.port={self._port}", f"-s3.config={identities}", f"-s3.iam.config={roles}"]
         command += ["-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.localSocket={data}/s3.sock"]
         with self.log_path.open("wb") as log:
-            # In a session of its own it does not get the terminal's Ctrl-C: everything that uses it is to stop first.
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=data, start_new_session=True)
+            self._process = Child(command, stdout=log, stderr=log, cwd=data)
         try:
             self._wait()
         except BaseException:
@@ -107,7 +105,7 @@ class ChildBucket:
 
     def _stop(self) -> None:
         assert self._process is not None
-        stopped(self._process, _STOP_S)
+        self._process.stop(_STOP_S)
         assert self._locked is not None
         os.close(self._locked)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
+from lakeward.runtime.child import Child
 
 PORT_DEFAULT = 9123
 _READY = "bootstrap.servers="
@@ -37,35 +37,44 @@ class ChildServer:
         self._port = port
         self.log_path = log_path
         self.bootstrap = ""
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Child | None = None
 
     def __enter__(self) -> Self:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         arguments = ["serve", "--data-dir", str(self._data_dir), "--port", str(self._port)]
         arguments += [word for key, value in self._options.items() for word in ("-D", f"{key}={value}")]
         with self.log_path.open("w") as log:
-            # In a session of its own it does not get the terminal's Ctrl-C: readers and writers are to stop first.
-            self._process = subprocess.Popen(
+            self._process = Child(
                 [sys.executable, "-m", "lakeward", *arguments],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                start_new_session=True,
                 env={**os.environ, **self._environment},
             )
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if _READY in line:
-                self.bootstrap = line.partition(_READY)[2].split()[0]
-                return self
-        self._process.wait()
-        raise Failure(f"The server did not start: {self._last_words()}")
+        try:
+            self.bootstrap = self._ready(self._process)
+        except BaseException:
+            self._stop()
+            raise
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
         assert self._process is not None
-        stopped(self._process, _STOP_TIMEOUT_S)
         assert self._process.stdout is not None
-        self._process.stdout.close()
+        with self._process.stdout:
+            self._process.stop(_STOP_TIMEOUT_S)
+
+    def _ready(self, process: Child) -> str:
+        """Its address, once it listens."""
+        assert process.stdout is not None
+        for line in process.stdout:
+            if _READY in line:
+                return str(line.partition(_READY)[2].split()[0])
+        process.wait()
+        raise Failure(f"The server did not start: {self._last_words()}")
 
     def _last_words(self) -> str:
         lines = self.log_path.read_text(errors="replace").strip().splitlines()

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from lakeward.cli.child_process import stopped
 from lakeward.cli.failures import Failure
 from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
+from lakeward.runtime.child import Child
 
 if TYPE_CHECKING:
     from lakeward.cli.demo_home import DemoHome
@@ -67,7 +67,7 @@ class DemoLake:
         self._log_path = home.directory / "tiering.log"
         self._engine = engine
         self._rows = 0
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Child | None = None
         self._reader = threading.Thread(target=self._tell, name="demo-lake", daemon=True)
 
     @property
@@ -84,12 +84,11 @@ class DemoLake:
         command = ["tier", "--bootstrap", self._bootstrap, "--engine", self._engine]
         command += [word for key, value in self._home.lake.items() for word in ("--lake", f"{key}={value}")]
         with self._log_path.open("w") as log:
-            self._process = subprocess.Popen(
+            self._process = Child(
                 [sys.executable, "-m", "lakeward", *command],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                start_new_session=True,
                 env={**os.environ, **self._home.environment},
             )
         with contextlib.suppress(OSError):  # the live tail comes first
@@ -103,7 +102,7 @@ class DemoLake:
         if self._rows:
             said("\nThe last orders go into the lake …")
             self._finish()
-        stopped(self._process, _STOP_S)
+        self._process.stop(_STOP_S)
         self._reader.join()
         if self._rows:
             self._explain()

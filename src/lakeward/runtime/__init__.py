@@ -7,4 +7,5 @@ private_files  what only the owner may read, and what others may
 descriptors   as many open files as the system allows
 seldom    warnings that are said once in a while
 process_lock   a lock that goes with its process
+child, warden  programs that end with the process that started them, however that ends
 """

@@ -9,6 +9,7 @@ import sys
 import traceback
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.child import end_with
 from lakeward.spark.call import Call
 from lakeward.spark.calls import function_of
 from lakeward.spark.frames import BYTES, ERROR, JSON, Closed, Frames
@@ -55,6 +56,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which hangs up when it ends
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(sys.argv[1])
+        end_with(connection)  # in the middle of a call too, which may last
         serve(connection)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode
+from lakeward.runtime.child import Child, running_children
 from lakeward.spark.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.java_home import java_home
 
@@ -90,7 +92,31 @@ def _started(master: str, app_name: str, wanted: Mapping[str, str], given: Mappi
     builder = SparkSession.builder.master(master).appName(app_name)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with _kept_jvm():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _kept_jvm() -> Iterator[None]:
+    """PySpark starts its JVM as a child that ends with this process, and at once where the start is given up.
+
+    Left to itself the JVM looks for its parent only when it is up; until then it outlives it, and in the end complains
+    to whoever has the terminal by then.
+    """
+    from pyspark import SparkContext, java_gateway
+
+    names = vars(java_gateway)
+    theirs = names["Popen"]
+    begun = running_children()
+    names["Popen"] = Child
+    try:
+        yield
+    finally:
+        names["Popen"] = theirs
+        if SparkContext._gateway is None:
+            for child in running_children() - begun:
+                child.kill()  # it would only complain
+                child.wait()
 
 
 def _running_session() -> SparkSession | None:
