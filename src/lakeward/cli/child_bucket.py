@@ -20,7 +20,7 @@ from lakeward.errors import LakewardError
 from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.process_lock import locked
+from lakeward.runtime.process_lock import awaited_lock
 
 BUCKET = "lakeward"
 _REGION = "us-east-1"
@@ -28,6 +28,7 @@ _ROLE = "arn:aws:iam::000000000000:role/readers"
 _START_S, _PAUSE_S = 60, 0.2
 #: Its parts wait for each other when it ends, a quarter of a minute; what was written is written.
 _STOP_S = 2
+_LAST_ONE_S = 12
 #: SeaweedFS opens a port for gRPC so far above each of its ports.
 _GRPC_ABOVE = 10_000
 _LOG_LINES_SHOWN = 5
@@ -86,7 +87,8 @@ class ChildBucket:
         command += ["-s3", f"-s3.port={self._port}", f"-s3.config={identities}", f"-s3.iam.config={roles}"]
         command += ["-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.localSocket={data}/s3.sock"]
         with self.log_path.open("wb") as log:
-            self._process = Child(command, stdout=log, stderr=log, cwd=data)
+            assert self._locked is not None
+            self._process = Child(command, stdout=log, stderr=log, cwd=data, pass_fds=(self._locked,))
         try:
             self._wait()
         except BaseException:
@@ -98,8 +100,8 @@ class ChildBucket:
         self._stop()
 
     def _lock(self) -> None:
-        """Two of them with the same files would ruin them; the lock goes with the process."""
-        self._locked = locked(self._directory / "lock")
+        """Two of them with the same files would ruin them; the lock goes with the S3 server, which inherits it."""
+        self._locked = awaited_lock(self._directory / "lock", _LAST_ONE_S)
         if self._locked is None:
             raise Failure(f"Another demo is running in {self._directory}; stop it, or name another --data-dir.")
 

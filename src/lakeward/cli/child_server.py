@@ -13,10 +13,13 @@ from typing import Self
 
 from lakeward.cli.failures import Failure
 from lakeward.runtime.child import Child
+from lakeward.runtime.process_lock import awaited_lock
+from lakeward.storage.directories import LOCK_FILE
 
 PORT_DEFAULT = 9123
 _READY = "bootstrap.servers="
 _STOP_TIMEOUT_S = 20
+_LAST_ONE_S = 10
 _LOG_LINES_SHOWN = 5
 
 
@@ -41,6 +44,7 @@ class ChildServer:
 
     def __enter__(self) -> Self:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        self._wait_for_last_one()
         arguments = ["serve", "--data-dir", str(self._data_dir), "--port", str(self._port)]
         arguments += [word for key, value in self._options.items() for word in ("-D", f"{key}={value}")]
         with self.log_path.open("w") as log:
@@ -60,6 +64,13 @@ class ChildServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._stop()
+
+    def _wait_for_last_one(self) -> None:
+        """The server of a command that was killed, or whose terminal was closed, needs a moment to stop."""
+        if (self._data_dir / LOCK_FILE).exists():
+            lock = awaited_lock(self._data_dir / LOCK_FILE, _LAST_ONE_S)
+            if lock is not None:
+                os.close(lock)
 
     def _stop(self) -> None:
         assert self._process is not None

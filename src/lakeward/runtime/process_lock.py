@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from pathlib import Path
+
+from lakeward.runtime.clock import SystemClock
+
+_PAUSE_S = 0.05
 
 
 def locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int | None:
@@ -15,4 +20,13 @@ def locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int | None:
     except OSError:
         os.close(descriptor)
         return None
+    return descriptor
+
+
+def awaited_lock(path: Path, patience_s: float) -> int | None:
+    """The same, after a while in which the process that has it may end."""
+    clock, resting = SystemClock(), threading.Event()
+    end_s = clock.monotonic() + patience_s
+    while (descriptor := locked(path)) is None and clock.monotonic() < end_s:
+        resting.wait(_PAUSE_S)
     return descriptor

@@ -23,7 +23,7 @@ from lakeward.runtime.private_files import DIRECTORY_MODE, tighten
 METADATA_FILE = "metadata.db"
 #: There while `lakeward restore` fills the directory.
 RESTORING_FILE = "restoring.json"
-_LOCK_FILE = "lakeward.lock"
+LOCK_FILE = "lakeward.lock"
 #: A dropped table's directory is renamed first, so that a crash in the middle of deleting leaves no half table.
 _DROPPED_SUFFIX = ".dropped"
 _TABLE = re.compile(r".+-(\d+)")
@@ -42,7 +42,7 @@ class DataDirectory:
             raise ErrorCode.STORAGE.error(
                 f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."
             )
-        self._lock = os.open(self.root / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        self._lock = os.open(self.root / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
