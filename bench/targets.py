@@ -14,6 +14,8 @@ from pathlib import Path
 
 import psutil
 
+from lakeward.runtime.child import Child
+
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 
 
@@ -76,7 +78,7 @@ def _lakeward(directory: Path, options: tuple[str, ...]) -> Target:
         str(directory / "data"),
         *options,
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=(directory / "log").open("w"), text=True)
+    process = Child(command, stdout=subprocess.PIPE, stderr=(directory / "log").open("w"), text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     if "bootstrap.servers=" not in line:

@@ -22,6 +22,7 @@ import lakeward
 from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
 from lakeward.client.lake import TieringRound
+from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
 from lakeward.spark.spark_runner import SparkRunner
 from lakeward.spark.tiering_job import tiering_session
@@ -148,9 +149,7 @@ def first_commit_s(target: Target, rows: int) -> float:
         time.sleep(2)  # the table is due
         begun = time.perf_counter()
         command = [sys.executable, "-m", "lakeward", "tier", "-s", target.bootstrap, "--warehouse", warehouse]
-        with subprocess.Popen(
-            [*command, "--master", "local[2]"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as tier:
+        with Child([*command, "--master", "local[2]"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tier:
             try:
                 while conn.lake.snapshot(table.path) is None:
                     time.sleep(0.05)
@@ -177,9 +176,7 @@ def lag_s(target: Target, rows_a_second: int, seconds: int) -> list[float]:
                     writer.flush()
                     written.append((time.perf_counter(), (len(written) + 1) * BATCH_ROWS))
 
-        with subprocess.Popen(
-            [*command, "--master", "local[2]"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as tier:
+        with Child([*command, "--master", "local[2]"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tier:
             try:
                 thread = threading.Thread(target=write)
                 thread.start()

@@ -18,6 +18,7 @@ from tiering_runs import TIERED, Warehouse
 import lakeward
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.port import LakeSnapshot
+from lakeward.runtime.child import Child
 
 ROUNDS = int(os.environ.get("TIERING_CRASH_ROUNDS", "8"))
 STEPS = (
@@ -37,7 +38,7 @@ class Lives:
 
     def __init__(self, bootstrap: str, warehouse: str, database: str) -> None:
         script = Path(__file__).with_name("tiering_lives.py")
-        self._process = subprocess.Popen(
+        self._process = Child(
             [sys.executable, str(script), bootstrap, warehouse, database],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

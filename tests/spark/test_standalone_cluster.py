@@ -17,6 +17,7 @@ import pytest
 from server_process import ServerProcess
 
 import lakeward as lw
+from lakeward.runtime.child import Child
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore::FutureWarning")]
 
@@ -58,7 +59,7 @@ def master(tmp_path: Path, cluster_log: Path) -> Iterator[str]:
     with contextlib.ExitStack() as running, cluster_log.open("w") as log:
         for role, *arguments in roles:
             command = [str(_HOME / "bin/spark-class"), f"org.apache.spark.deploy.{role}", *arguments]
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            process = Child(command, env=environment, stdout=log, stderr=log)
             running.callback(process.wait)
             running.callback(process.kill)
         _wait_for_workers(cluster_log)

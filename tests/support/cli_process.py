@@ -12,6 +12,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from lakeward.cli.main import cli
+from lakeward.runtime.child import Child
 
 
 class Cli:
@@ -48,9 +49,9 @@ class Cli:
         """Run a command with `-o json` and parse the rows it prints, one per line."""
         return [json.loads(line) for line in self.ok(*arguments, "-o", "json").splitlines()]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Child:
         """Start a command that goes on by itself."""
-        return subprocess.Popen(
+        return Child(
             self._command(*arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import pytest
 from seaweed import Bucket
 
+from lakeward.runtime.child import Child
+
 _START_S = 60
 
 
@@ -23,7 +25,7 @@ def moto_endpoint() -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     code = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
-    process = subprocess.Popen(
+    process = Child(
         [sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ)
     )
     try:

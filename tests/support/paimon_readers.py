@@ -20,6 +20,8 @@ import pyarrow as pa
 import pytest
 from lake_tables import Home, S3Warehouse
 
+from lakeward.runtime.child import Child
+
 _FOLDER = Path(sys.prefix) / "paimon-reader"
 _PACKAGES = (
     "pypaimon==2.1.0",
@@ -95,13 +97,13 @@ def read_by_paimon_rust(
 
 
 @cache
-def _pypaimon() -> subprocess.Popen[bytes]:
+def _pypaimon() -> Child:
     if not (_FOLDER / "pypaimon").exists():
         fetch = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(_FOLDER), *_PACKAGES]
         done = subprocess.run(fetch, capture_output=True, text=True)
         if done.returncode:
             pytest.skip(f"pypaimon could not be fetched: {done.stderr.strip().splitlines()[-1]}")
-    process = subprocess.Popen(
+    process = Child(
         [sys.executable, "-c", _ANSWER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

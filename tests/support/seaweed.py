@@ -7,7 +7,6 @@ import contextlib
 import json
 import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+
+from lakeward.runtime.child import Child
 
 _START_S = 90
 _GRPC_OFFSET = 10_000
@@ -81,7 +82,7 @@ class SeaweedFs:
 
     def __init__(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="lakeward-s3-"))
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self.port = 0
 
     @property
@@ -105,7 +106,7 @@ class SeaweedFs:
         command += ["-s3.autoCreateBucket=false", "-s3.port.iceberg=0", "-s3.port.lance=0"]
         command += [f"-s3.localSocket={self._directory}/s3.sock"]
         with (self._directory / "output.log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._directory)
+            self._process = Child(command, stdout=log, stderr=log, cwd=self._directory)
         self._wait()
         return self
 

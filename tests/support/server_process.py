@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+from lakeward.runtime.child import Child
+
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
 _START_S = 60
 _STOP_S = 30
@@ -26,7 +28,7 @@ class ServerProcess:
         self.port = 0
         self.program = ["-m", "lakeward"]
         self.log_file = data_dir.with_name(data_dir.name + ".log")
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Child | None = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -55,7 +57,7 @@ class ServerProcess:
         flags = [part for key, value in self.options.items() for part in ("-D", f"{key}={value}")]
         command = [sys.executable, *self.program, "serve", "--port", str(self.port)]
         with self.log_file.open("a") as log:
-            self._process = subprocess.Popen(
+            self._process = Child(
                 [*command, "--data-dir", str(self.data_dir), *flags], stdout=subprocess.PIPE, stderr=log, text=True
             )
         line = self._first_line()
@@ -71,7 +73,7 @@ class ServerProcess:
         assert self._process.stdout is not None
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            return self._process.stdout.readline() if selector.select(_START_S) else ""
+            return str(self._process.stdout.readline()) if selector.select(_START_S) else ""
 
     def kill(self) -> None:
         """End it as a power cut would, at once and unprepared."""

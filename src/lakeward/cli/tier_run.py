@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from lakeward.cli.failures import EXIT_INTERRUPTED
 from lakeward.cli.listing import said
 from lakeward.cli.session import Session
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from lakeward.tiering.watchers import Watcher
 
 _LOCAL_SLOTS = 2
+#: A signal that comes just before a wait is heard so much later.
+_TICK_S = 0.5
 
 
 def run_service(
@@ -56,10 +59,7 @@ def run_service(
         watchers: list[Watcher] = [StatusTable(conn, clock)]
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
-        try:
-            runner = stack.enter_context(_runner(settings, engine, conn))
-        except KeyboardInterrupt:  # what PySpark makes of a signal while it starts
-            _leave()
+        runner = stack.enter_context(_runner(settings, engine, conn))
         service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
         _stop_on_signals(service)
         where = warehouse or "the cluster's lake"
@@ -87,18 +87,40 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
         yield local_runner(conn, _LOCAL_SLOTS)
         return
     from lakeward.spark.spark_runner import SparkRunner
-    from lakeward.spark.tiering_job import tiering_session
 
-    spark = tiering_session(settings)
+    spark = _started(settings)
     try:
         yield SparkRunner(spark)
     finally:
         spark.stop()
 
 
-def _leave(*_: object) -> NoReturn:
+def _started(settings: TieringSettings) -> Any:
+    """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    from lakeward.runtime.child import stop_children
+    from lakeward.spark.tiering_job import tiering_session
+
+    threads = ThreadPoolExecutor(1)
+    starting = threads.submit(tiering_session, settings)
+    try:
+        while not wait([starting], _TICK_S).done:
+            pass
+    except BaseException:
+        logging.disable()  # of what breaks now, nothing is news
+        stop_children(0)
+        raise
+    finally:
+        threads.shutdown(wait=False)
+    return starting.result()
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    for more in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(more, signal.SIG_IGN)  # it ends already
     said("Stopped before it began.")
-    raise SystemExit(0)
+    raise SystemExit(EXIT_INTERRUPTED if number == signal.SIGINT else 0)
 
 
 def _stop_on_signals(service: TieringService) -> None:
