@@ -80,9 +80,9 @@ def test_a_table_is_altered_and_dropped(cli: Cli, table: str, lakeward: ServerPr
     assert told["columns"][-1] == {"column": "note", "type": "STRING", "nullable": True, "comment": "free"}
     cli.ok("tables", "alter", table, "--reset", "table.log.ttl")
     assert "table.log.ttl" not in cli.document("tables", "describe", table)["properties"]
-    cli.ok("tables", "drop", table)
-    assert cli.run("tables", "drop", table).returncode == 1
-    cli.ok("tables", "drop", table, "--if-exists")
+    cli.ok("tables", "drop", table, "--yes")
+    assert cli.run("tables", "drop", table, "--yes").returncode == 1
+    cli.ok("tables", "drop", table, "--if-exists", "-y")
 
 
 def test_a_mistake_in_the_columns_is_shown_where_it_is(cli: Cli, database: str) -> None:
@@ -177,6 +177,22 @@ def test_a_closed_pipe_is_quiet(cli: Cli, table: str) -> None:
     assert reading.wait() == 0
 
 
+def test_a_closed_pipe_ends_a_wait_too(cli: Cli, table: str) -> None:
+    """`lakeward tail … | head -1` ends on a table that gets no more rows."""
+    cli.ok("append", table, "-", "--format", "json", stdin='{"id": 1}\n')
+    for command in (("tail", table), ("tail", table, "-o", "json")):
+        reading = cli.start(*command)
+        assert reading.stdout is not None
+        reading.stdout.readline()
+        reading.stdout.close()
+        assert reading.stderr is not None
+        with reading.stderr:
+            assert reading.stderr.read() == ""
+        assert reading.stdin is not None
+        reading.stdin.close()
+        assert reading.wait(30) == 0
+
+
 def test_reading_can_begin_anywhere(cli: Cli, table: str) -> None:
     """At the beginning, at an offset, at a time; and it can stop after some rows."""
     cli.ok("append", table, "-", "--format", "json", stdin="".join(f'{{"id": {i}}}\n' for i in range(20)))
@@ -207,7 +223,7 @@ def test_partitions_live_and_die(cli: Cli, database: str) -> None:
     assert cli.rows("head", name, "--partition", "2026-08-01") == [{"id": 1, "dt": "2026-08-01"}]
     unknown = cli.run("tail", name, "--partition", "nope")
     assert "its partitions are: 2026-08-01, 2026-08-02" in unknown.stderr
-    cli.ok("partitions", "drop", name, "dt=2026-08-01")
+    cli.ok("partitions", "drop", name, "dt=2026-08-01", "--yes")
     assert len(cli.document("partitions", "list", name)) == 1
 
 

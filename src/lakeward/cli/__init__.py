@@ -18,6 +18,7 @@ skip                  tiering and consumer groups go past rows that cannot be re
 listing, text_table   listings and records, as tables or one JSON document
 plain_text            what may reach a terminal
 row_output, cell_text rows as a table, CSV or JSON lines, while they come
+pipe_reader           … until nobody reads them any more
 log_ends              the first and the last rows of a table
 table_description     what `tables describe` shows
 sent_files            files on their way into a table

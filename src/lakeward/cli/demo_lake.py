@@ -109,14 +109,11 @@ class DemoLake:
 
     def _finish(self) -> None:
         """Have the newest orders in the lake too."""
-        from lakeward.cli.tier_status import wait_for_lake
-        from lakeward.options.tiering import REQUESTED_MS
-        from lakeward.runtime.clock import SystemClock
+        from lakeward.cli.tier_status import ask_for_round, wait_for_lake
 
-        now_ms = SystemClock().now_ms()
         with contextlib.suppress(LakewardError, Failure):  # the next run goes on with them
-            self._conn.alter_table(str(self._table.path), set={REQUESTED_MS.key: str(now_ms)})
-            wait_for_lake(self._conn, self._table, now_ms, _LAST_ROUND_S)
+            asked = ask_for_round(self._conn, self._table)
+            wait_for_lake(self._conn, self._table, asked, _LAST_ROUND_S)
 
     def _tell(self) -> None:
         assert self._process is not None

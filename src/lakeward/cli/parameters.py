@@ -123,6 +123,9 @@ def names(context: click.Context, option: click.Parameter, given: str | None) ->
 
 
 def confirmed(question: str, yes: bool) -> None:
-    """Ask before something is lost; a script, which has no terminal, is not asked."""
-    if not yes and sys.stdin.isatty():
-        click.confirm(question, abort=True, err=True)
+    """Ask before something is lost; where nobody can be asked, --yes must have been said."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Nobody can be asked here, since there is no terminal: say --yes.")
+    click.confirm(question, abort=True, err=True)

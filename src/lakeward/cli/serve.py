@@ -79,4 +79,6 @@ async def _serve(options: ServerOptions) -> None:
     where = ",".join(f"{host}:{port}" for host, port in addresses)
     print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
     await stopping.wait()
+    print("Stopping …", flush=True)
     await node.stop()
+    print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)

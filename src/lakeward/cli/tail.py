@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import click
 
 from lakeward.cli.listing import output_option, said
 from lakeward.cli.parameters import Place, TableName, names
+from lakeward.cli.pipe_reader import heard_hang_up
 from lakeward.cli.session import Session, on_server
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *
 
     written: RowOutput | None = None
     rows = 0
-    with closing(batches):  # before the connection is closed, not when the garbage is collected
+    hears = heard_hang_up() if streams else nullcontext()
+    with hears, closing(batches):  # before the connection is closed, not when the garbage is collected
         for batch in batches:
             if written is None:
                 written = row_output(kind, batch.schema, streams=streams)

@@ -90,21 +90,18 @@ def tier_now(session: Session, table: str, wait: bool, timeout: float | None, sk
       lakeward tier now shop.orders
       lakeward tier now shop.orders --wait
     """
-    from lakeward.cli.tier_status import wait_for_lake
-    from lakeward.options.tiering import REQUESTED_MS, SKIP_LOST
-    from lakeward.runtime.clock import SystemClock
+    from lakeward.cli.tier_status import ask_for_round, wait_for_lake
+    from lakeward.options.tiering import SKIP_LOST
 
     with session.connect() as connection:
         opened = connection.table(table)
         _check_tiered(opened)
-        now_ms = SystemClock().now_ms()
-        asked = {REQUESTED_MS.key: str(now_ms)} | ({SKIP_LOST.key: "true"} if skip_lost else {})
-        connection.alter_table(table, set=asked)
+        asked = ask_for_round(connection, opened, {SKIP_LOST.key: "true"} if skip_lost else None)
         if not wait:
             said(f"A round of {opened.path} was asked for.")
             return
-        rows = wait_for_lake(connection, opened, now_ms, timeout)
-    said(f"{opened.path}: {count(rows, 'row')} moved, all is in the lake.")
+        wait_for_lake(connection, opened, asked, timeout)
+    said(f"{opened.path}: {count(asked.rows, 'row')} moved, all is in the lake.")
 
 
 @tier.command("pause")

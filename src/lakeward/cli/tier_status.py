@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakeward.cli.failures import Failure
@@ -11,6 +12,7 @@ from lakeward.cli.listing import moment, said, show_listing
 from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
+    from lakeward.client.results import BucketId
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
     from lakeward.tiering.status_table import TableStatus
@@ -104,28 +106,44 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def wait_for_lake(connection: Connection, table: Table, asked_ms: int, timeout_s: float | None) -> int:
-    """Wait until what the log holds now is in the lake; how many rows that were. A failure meanwhile is told."""
+@dataclass(frozen=True, slots=True)
+class AskedRound:
+    """A round that somebody asked for, and what the log had that the lake lacked just before."""
+
+    asked_ms: int
+    rows: int
+    ends: Mapping[BucketId, int]
+
+
+def ask_for_round(connection: Connection, table: Table, more: Mapping[str, str] | None = None) -> AskedRound:
+    """Have a round of a table begin at once."""
+    from lakeward.options.tiering import REQUESTED_MS
     from lakeward.tiering.lag import lag_of
+
+    now_ms = SystemClock().now_ms()
+    asked = AskedRound(now_ms, lag_of(connection, table, now_ms).rows, table.offsets("latest"))
+    connection.alter_table(str(table.path), set={REQUESTED_MS.key: str(now_ms), **(more or {})})
+    return asked
+
+
+def wait_for_lake(connection: Connection, table: Table, asked: AskedRound, timeout_s: float | None) -> None:
+    """Wait until what the log held when a round was asked for is in the lake. A failure meanwhile is told."""
     from lakeward.tiering.status_table import read_statuses
 
     clock = SystemClock()
-    ends = table.offsets("latest")
-    behind = lag_of(connection, table, asked_ms).rows
     end_s = None if timeout_s is None else clock.monotonic() + timeout_s
-    while not _has_all(connection, table, ends):
+    while not _has_all(connection, table, asked.ends):
         status = read_statuses(connection).get(str(table.path))
-        if status is not None and status.state == "failed" and (status.failed_ms or 0) >= asked_ms:
+        if status is not None and status.state == "failed" and (status.failed_ms or 0) >= asked.asked_ms:
             raise Failure(f"The round of {table.path} failed: {status.reason}")
         if end_s is not None and clock.monotonic() > end_s:
             raise Failure(
                 f"{table.path} is not yet in the lake. Is a tiering service running? See `lakeward tier status`."
             )
         time.sleep(_WAIT_S)
-    return behind
 
 
-def _has_all(connection: Connection, table: Table, ends: Any) -> bool:
+def _has_all(connection: Connection, table: Table, ends: Mapping[BucketId, int]) -> bool:
     told = connection.lake.snapshot(table.path)
     offsets = {} if told is None else told.offsets
     ids: dict[str | None, int | None] = {None: None}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Coroutine
+from concurrent.futures import CancelledError
+from typing import Any, Generic, TypeVar
 
 from lakeward.errors import ErrorCode
 
@@ -36,19 +37,16 @@ class LoopThread:
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
                 "The connection is closed; open a new one with lakeward.connect()."
             )
-        ended = threading.Event()
-        future = asyncio.run_coroutine_threadsafe(_told(work, ended), self._loop)
+        job = _Job(self._loop, work)
         try:
-            while True:
-                try:
-                    return future.result(_LOOK_UP_S)
-                except TimeoutError:
-                    if future.done():  # it ended just now, or the error is the work's own
-                        return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            ended.wait(_CANCEL_S)  # what it used may be closed now
+            self._loop.call_soon_threadsafe(job.start)
+            while not job.has_ended(_LOOK_UP_S):
+                pass
+        except BaseException:  # what a signal made of it; at whatever moment, what was begun is ended first
+            self._loop.call_soon_threadsafe(job.cancel)
+            job.has_ended(_CANCEL_S)  # what it used may be closed now
             raise
+        return job.result()
 
     def close(self) -> None:
         """Stop the loop and end the thread; harmless when done before."""
@@ -69,11 +67,50 @@ class LoopThread:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
 
-async def _told(work: Coroutine[Any, Any, T], ended: threading.Event) -> T:
-    try:
-        return await work
-    finally:
-        ended.set()
+class _Job(Generic[T]):
+    """Work on the loop, for whoever waits for it elsewhere."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> None:
+        self._loop = loop
+        self._work = work
+        self._task: asyncio.Task[T] | None = None
+        self._is_done = False
+        # Not an Event: a signal in the middle of waiting for one would leave its lock locked, and the loop waiting.
+        self._gate = threading.Lock()
+        self._gate.acquire()
+
+    def has_ended(self, patience_s: float) -> bool:
+        """Whether it is over, after some waiting."""
+        return self._is_done or self._gate.acquire(timeout=patience_s)
+
+    def start(self) -> None:
+        """Begin; on the loop."""
+        self._task = self._loop.create_task(_awaited(self._work))
+        self._task.add_done_callback(lambda _: self._end())
+
+    def cancel(self) -> None:
+        """End it before it is done, or begun; on the loop."""
+        if self._task is not None:
+            self._task.cancel()
+        else:
+            self._work.close()
+            self._end()
+
+    def _end(self) -> None:
+        self._is_done = True
+        self._gate.release()
+
+    def result(self) -> T:
+        """What came of it, once it has ended."""
+        assert self._task is not None
+        try:
+            return self._task.result()
+        except asyncio.CancelledError:
+            raise CancelledError from None  # the connection was closed meanwhile; a thread is not to die of it
+
+
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

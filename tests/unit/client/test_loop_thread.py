@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -84,3 +85,33 @@ def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
         signal.signal(signal.SIGINT, before)
     assert ended.is_set()
     loop.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where Python cannot raise it
+def test_an_interrupt_at_any_moment_leaves_nothing_running() -> None:
+    """Just before the work begins, too: the generator that it came from can be closed at once."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    async def endless() -> AsyncGenerator[int, None]:
+        while True:
+            yield 1
+            await asyncio.sleep(0)
+
+    loop = LoopThread("test-loop-5")
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for n in range(400):
+            numbers = endless()
+            try:
+                # Again after a while: C code of the loop may swallow an exception.
+                signal.setitimer(signal.ITIMER_REAL, 20e-6 + n * 1e-6, 0.05)
+                while True:
+                    loop.run(anext(numbers))
+            except KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                loop.run(numbers.aclose())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        loop.close()
