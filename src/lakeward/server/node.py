@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from lakeward.errors import LakewardError
 from lakeward.model.table import TableInfo
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
@@ -155,6 +156,7 @@ class Node:
         if any(table.descriptor.has_primary_key for table in catalog.tables()):
             kv.load()
         self._space = DiskSpace(self._directory.root, lambda: self.coordinator.config.current, self._tablets.writes)
+        catalog.may_grow = self._space.check
         self._space.look()
         self._begin_chores()
         return await self._listen()
@@ -258,6 +260,8 @@ class Node:
                 job()
             except FileNotFoundError:
                 _log.debug("a file went away under %s; its table was dropped", job)
+            except (LakewardError, OSError) as wrong:
+                _log.error("work on disk failed: %s", wrong)  # a full disk is no bug to be traced
             except Exception:  # noqa: BLE001 - the thread must live on
                 _log.exception("work on disk failed")
 
@@ -353,7 +357,7 @@ class Node:
 
     def _health(self) -> str:
         tables = sum(1 for _ in self.coordinator.catalog.tables())
-        stopped = self._tablets.writes.reasons
+        stopped = self._space.reasons
         node = (
             {"status": "ok", "tables": tables} if not stopped else {"status": "read-only", "tables": tables, **stopped}
         )

@@ -85,8 +85,10 @@ class Journal:
         self.size = at
         self._durable = durable
         self._descriptor = os.open(path, os.O_RDWR, 0o600)
-        os.ftruncate(self._descriptor, at)
-        self._room = at
+        self._room = max(os.fstat(self._descriptor).st_size, at)
+        if os.pread(self._descriptor, self._room - at, at).strip(b"\0"):
+            os.ftruncate(self._descriptor, at)  # half a line of a change that nobody was told of
+            self._room = at
 
     @classmethod
     def begin(cls, path: Path, identity: str, after: int, *, durable: bool) -> Journal:
