@@ -30,9 +30,8 @@ def matched(rows: pa.RecordBatch, schema: pa.Schema, cast: Callable[[pa.Field, p
 
 def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
     try:
-        # Finer fractions of a second than the column has are cut off, as Apache Fluss cuts them.
-        return pc.cast(column, options=pc.CastOptions(target_type=field.type, allow_time_truncate=True))
+        return pc.cast(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"Column '{field.name}' does not fit into the lake: {wrong}"
+            f"Column '{field.name}' is {column.type} and the lake has {field.type}: a value does not fit. {wrong}"
         ) from None

@@ -6,6 +6,7 @@ wants by accident (numbers into text). The table below says what is allowed; the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NoReturn, TypeAlias
 
 import pyarrow as pa
@@ -77,6 +78,43 @@ def check_nulls(values: _Values, field: pa.Field, path: str) -> None:
     else:
         for i, part in enumerate(field.type):
             check_nulls(pc.struct_field(present, i), part, f"{path}.{part.name}")
+
+
+def check_times(values: _Values, declared: DataType, column: str) -> None:
+    """Refuse times of day below the millisecond: rows, keys and other clients have no place for them."""
+    if not _has_fine_times(values.type):
+        return
+    for part in _fine_times(values):
+        ticks = 1_000_000 if part.type.unit == "ns" else 1000
+        numbers = part.cast(pa.int64())
+        whole = pc.multiply(pc.divide(numbers, ticks), ticks)
+        if not pc.all(pc.equal(whole, numbers), min_count=0).as_py():
+            raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                f"Column '{column}' is {declared}, and tables keep TIME in milliseconds: a value has more digits; "
+                "round it to TIME(3) first, or store it as BIGINT."
+            )
+
+
+def _has_fine_times(arrow: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_time64(arrow)
+        or (pa.types.is_nested(arrow) and any(_has_fine_times(arrow.field(n).type) for n in range(arrow.num_fields)))
+    )
+
+
+def _fine_times(values: _Values) -> Iterator[pa.Array]:
+    """The times within a column, whatever they are nested in."""
+    for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+        if pa.types.is_time64(chunk.type):
+            yield chunk
+        elif pa.types.is_struct(chunk.type):
+            for part in chunk.flatten():
+                yield from _fine_times(part)
+        elif pa.types.is_map(chunk.type):
+            for part in (chunk.keys, chunk.items):
+                yield from _fine_times(part)
+        elif is_list(chunk.type):
+            yield from _fine_times(chunk.flatten())
 
 
 def _has_required_parts(arrow: pa.DataType) -> bool:

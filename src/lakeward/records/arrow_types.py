@@ -169,7 +169,7 @@ def conform(rows: Rows, schema: Schema, target: pa.Schema | None = None) -> Rows
     """The same rows with the table's columns in the table's order and types.
 
     Columns are matched by name; missing nullable ones become NULL. Unknown columns, NULLs in NOT NULL columns and
-    casts that would change a value are refused with the column's name. `target` is `arrow_schema(schema)`, if at hand.
+    values that would be changed are refused with the column's name. `target` is `arrow_schema(schema)`, if at hand.
     """
     target = target or arrow_schema(schema)
     if not rows.schema.equals(target):
@@ -182,6 +182,7 @@ def conform(rows: Rows, schema: Schema, target: pa.Schema | None = None) -> Rows
         else:
             values = pa.nulls(rows.num_rows, field.type)
         arrow_casts.check_nulls(values, field, column.name)
+        arrow_casts.check_times(values, column.type, column.name)
         columns.append(values)
     made = pa.RecordBatch if isinstance(rows, pa.RecordBatch) else pa.Table
     result: Rows = made.from_arrays(columns, schema=target)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakeward.errors import ErrorCode
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.records.arrow_types import arrow_type, conform
 
-_MILLISECOND_NS = 1_000_000
 _PLAIN_IN_SPARK = {
     TypeRoot.BINARY: pa.binary(),
     TypeRoot.TIME: pa.time64("ns"),
@@ -93,19 +91,4 @@ def from_spark(batch: pa.RecordBatch, schema: Schema, target: pa.Schema | None =
 
     Columns are matched by name, missing ones become NULL. `target` is `arrow_schema(schema)`, made once.
     """
-    for column in schema.columns:
-        if column.type.root is TypeRoot.TIME and column.name in batch.schema.names:
-            _check_milliseconds(batch.column(column.name), column.name, column.type)
     return conform(batch, schema, target)
-
-
-def _check_milliseconds(values: pa.Array, name: str, declared: DataType) -> None:
-    if not pa.types.is_time64(values.type):
-        return
-    nanoseconds = values.cast(pa.time64("ns")).cast(pa.int64())
-    whole = pc.multiply(pc.divide(nanoseconds, _MILLISECOND_NS), _MILLISECOND_NS)
-    if not pc.all(pc.equal(whole, nanoseconds), min_count=0).as_py():
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"Column '{name}' is {declared}, and tables keep TIME in milliseconds: a value has more digits; "
-            f"cast it to TIME(3) first."
-        )
