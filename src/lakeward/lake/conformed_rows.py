@@ -8,11 +8,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakeward.errors import ErrorCode
+from lakeward.records.coarser_columns import has_nanoseconds
 
 
 def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The rows in these columns; missing ones are NULL, a value that does not fit is refused with its column."""
-    return matched(rows, schema, _cast)
+    made = matched(rows, schema, _cast)
+    if any(has_nanoseconds(type_) for type_ in schema.types):
+        _check_nanoseconds(made)
+    return made
 
 
 def matched(rows: pa.RecordBatch, schema: pa.Schema, cast: Callable[[pa.Field, pa.Array], pa.Array]) -> pa.RecordBatch:
@@ -35,3 +39,16 @@ def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"Column '{field.name}' is {column.type} and the lake has {field.type}: a value does not fit. {wrong}"
         ) from None
+
+
+def _check_nanoseconds(rows: pa.RecordBatch) -> None:
+    """Refuse moments that a count of nanoseconds does not reach: files with INT96 keep all moments as such."""
+    for field, column in zip(rows.schema, rows.columns, strict=True):
+        if pa.types.is_timestamp(field.type) and field.type.unit != "ns":
+            try:
+                pc.cast(column, pa.timestamp("ns", field.type.tz))
+            except pa.ArrowInvalid:
+                raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                    f"Column '{field.name}' has a moment before 1677 or after 2262, which Paimon's files cannot hold "
+                    "in a table with another column of TIMESTAMP(7) or finer; declare that one TIMESTAMP(6)."
+                ) from None

@@ -30,7 +30,7 @@ Without an engine of one's own
     sql, sql_tree      a SELECT over tables, by DuckDB; what it wants of them
     duck_session       DuckDB for one query
     read_ahead         what is hot, on its way before it is asked for
-    duckdb_views       a plan as a view of DuckDB
+    duckdb_views       a plan as a view of DuckDB (duck_types: its columns in types that DuckDB has)
 
 Changes
     view_rows          changes → rows of a view, in Arrow

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
 from lakeward.query.duck_session import duck_cursor
+from lakeward.query.duck_types import duck_schema
 from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan, spread
 from lakeward.query.read import read_splits, read_tails, result_schema
@@ -27,6 +28,7 @@ from lakeward.query.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit
 from lakeward.query.union import TAIL_CHANGES_MAX
+from lakeward.records.coarser_columns import coarser, has_nanoseconds
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
@@ -47,7 +49,8 @@ class PlanView:
         self._info = info
         self._request = request
         self._plan = plan
-        self._schema = result_schema(info.schema, request)
+        self._read_schema = result_schema(info.schema, request)
+        self._schema = duck_schema(self._read_schema)
         self._made = 0
         self._is_joined = False
         self._prefix = f"_{id(self):x}"
@@ -80,8 +83,13 @@ class PlanView:
         )
 
     def _is_scanned(self, split: LakeSplit) -> bool:
-        """Whether DuckDB reads the files; those of Paimon's primary key tables have to be merged first."""
+        """Whether DuckDB reads the files; those of Paimon's primary key tables have to be merged first.
+
+        It would cut off nanoseconds, which only Paimon's files have.
+        """
         if split.format != "iceberg" and (split.format != "paimon" or self._info.descriptor.has_primary_key):
+            return False
+        if split.format == "paimon" and any(map(has_nanoseconds, self._read_schema.types)):
             return False
         return all(_is_local(f) and not f.equality_deletes for f in split.files)
 
@@ -106,7 +114,8 @@ class PlanView:
         yield from self._scans(left, None)
         if held:
             yield from self._scans(held, self._registered(pa.concat_tables([tail.keys for tail in tails])))
-        yield self._registered(pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails]))
+        rows = pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails])
+        yield self._registered(pa.Table.from_batches(map(self._for_duck, rows.to_batches()), self._schema))
 
     def _scans(self, files: Sequence[LakeFile], keys: str | None) -> Iterator[str]:
         plain = [file for file in files if not file.deletes]
@@ -144,10 +153,16 @@ class PlanView:
 
     def _rows(self, ahead: ReadAhead) -> Iterator[pa.RecordBatch]:
         try:
-            yield from ahead
+            yield from map(self._for_duck, ahead)
         except Exception as wrong:
             self.failure = wrong
             raise
+
+    def _for_duck(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        if rows.schema.equals(self._schema):
+            return rows
+        columns = [coarser(values, field.type) for values, field in zip(rows.columns, self._schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
     def _registered(self, rows: Any) -> str:
         self._made += 1

@@ -34,5 +34,6 @@ The client's side; these import Arrow, and the server never imports them:
 
     arrow_casts, arrow_statistics          values made to fit; min, max, nulls of Arrow columns
     arrow_values                           whether values are what their types say
+    coarser_columns                        moments rounded down, for engines without nanoseconds
     arrow_types, arrow_rows, arrow_row_kernels, bucket_kernels, row_batches, log_batch_builder, partition_values
 """

@@ -6,11 +6,11 @@ Columns whose types agree are passed on as they are; a batch that agrees as a wh
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.records.arrow_types import arrow_type, conform
+from lakeward.records.coarser_columns import coarser
 
 _PLAIN_IN_SPARK = {
     TypeRoot.BINARY: pa.binary(),
@@ -52,38 +52,8 @@ def to_spark(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
     """
     if batch.schema.equals(target):
         return batch
-    columns = [_to_spark(values, field.type) for values, field in zip(batch.columns, target, strict=True)]
+    columns = [coarser(values, field.type) for values, field in zip(batch.columns, target, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=target) if columns else batch
-
-
-def _to_spark(values: pa.Array, target: pa.DataType) -> pa.Array:
-    source = values.type
-    if source == target:
-        return values
-    if pa.types.is_timestamp(source):
-        return _microseconds(values, target)
-    if pa.types.is_struct(source):
-        parts = [_to_spark(values.field(i), target.field(i).type) for i in range(target.num_fields)]
-        return pa.StructArray.from_arrays(parts, fields=list(target), mask=values.is_null())
-    if pa.types.is_map(source):
-        fields = [target.key_field, target.item_field]
-        parts = [_to_spark(values.keys, target.key_type), _to_spark(values.items, target.item_type)]
-        return _same_lists(values, target, pa.StructArray.from_arrays(parts, fields=fields))
-    if pa.types.is_list(source):
-        return _same_lists(values, target, _to_spark(values.values, target.value_type))
-    return values.cast(target)
-
-
-def _same_lists(values: pa.Array, target: pa.DataType, children: pa.Array) -> pa.Array:
-    """The same lists over other elements; validity and offsets are shared."""
-    shared = values.buffers()[:2]
-    return pa.Array.from_buffers(target, len(values), shared, values.null_count, values.offset, [children])
-
-
-def _microseconds(values: pa.Array, target: pa.DataType) -> pa.Array:
-    if values.type.unit == "ns":  # a cast rounds towards 1970, not down; without a zone the floor is plain arithmetic
-        values = pc.floor_temporal(values.cast(pa.timestamp("ns")), unit="microsecond")
-    return values.cast(target)
 
 
 def from_spark(batch: pa.RecordBatch, schema: Schema, target: pa.Schema | None = None) -> pa.RecordBatch:
