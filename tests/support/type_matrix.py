@@ -122,6 +122,10 @@ CASES: tuple[Case, ...] = (
     Case("ARRAY<ROW<m MAP<INT, ARRAY<BYTES>>>>", "", [[{"m": [(1, [b"", None])]}, None]]),
 )
 
+#: Faults of others; the files are right.
+_KNOWN = {
+    (CASES[-1].sql, "pyiceberg"): "a NULL list of rows reads as an empty one: pyiceberg 0.12 forgets what the file has"
+}
 Cells = dict[tuple[str, str], dict[str, str]]
 
 
@@ -165,7 +169,8 @@ class Found:
             return False
         rows, want = rows.sort_by("id"), table_of(cases)
         for name, case in zip(names_of(cases)[1:], cases, strict=True):
-            self._tell(case, place, compared(want[name], rows[name]))
+            cell = compared(want[name], rows[name])
+            self._tell(case, place, _KNOWN.get((case.sql, place), cell) if cell.startswith("CHANGED") else cell)
         return True
 
     def _tell(self, case: Case, place: str, cell: str) -> None:
@@ -204,7 +209,8 @@ def _text(values: pa.Array) -> str:
 def _refusal(reason: str) -> str:
     """The sentence of a refusal, without the names of this run."""
     short = re.sub(r"^.*?offset \d+: ", "", reason.split(" To put such rows aside", maxsplit=1)[0])
-    return "refused: " + re.sub(r"Column 'c\d+' is .*?(?=,? and )", "the column", short).replace("|", "/")[:220]
+    short = re.sub(r"Column 'c\d+' is .*?, and ", "", re.sub(r"Column 'c\d+' does", "it does", short))
+    return "refused: " + short.replace("|", "/")[:220]
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------

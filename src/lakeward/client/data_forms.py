@@ -71,7 +71,7 @@ def frame_as_table(data: Any) -> Rows | None:
     if isinstance(data, pa.RecordBatch | pa.Table):
         return data
     if _is_pandas(data):
-        return pa.Table.from_pandas(data, preserve_index=False)
+        return pa.Table.from_pandas(_with_index(data), preserve_index=False)
     if isinstance(data, pa.RecordBatchReader | pa.Array | pa.ChunkedArray) or type(data).__name__ == "Series":
         return None
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):  # polars, duckdb, …
@@ -171,6 +171,12 @@ def _says_the_same(typed: Any, values: Any) -> bool:
 def _is_pandas(data: Any) -> bool:
     # Without importing pandas: who passes a DataFrame has loaded it already.
     return type(data).__module__.split(".", 1)[0] == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def _with_index(frame: Any) -> Any:
+    """An index that has a name is a column like any other; one without is a numbering of rows."""
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named) if named else frame
 
 
 def _not_rows(data: Any) -> Exception:

@@ -7,8 +7,9 @@ from typing import Any
 
 from lakeward.client.cluster import Cluster, pb_path
 from lakeward.client.results import PartitionInfo
-from lakeward.errors import ErrorCode, NotFoundError
+from lakeward.errors import ErrorCode, InvalidError, NotFoundError
 from lakeward.model.partition import name_of_spec, spec_of_name
+from lakeward.model.partition_text import value_of_text
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.partition import (
@@ -44,6 +45,7 @@ class Partitions:
         """Create a partition."""
         self._must_be_partitioned()
         self.name_of(spec)
+        self._check_writable(spec)
         ask = CreatePartitionRequest(
             table_path=pb_path(self._info.path), partition_spec=_pb_spec(spec), ignore_if_not_exists=exist_ok
         )
@@ -61,9 +63,21 @@ class Partitions:
         await self._cluster.ask(Api.DROP_PARTITION, ask)
         self._cluster.metadata.partition_dropped(self._info.table_id, name)
 
+    def _check_writable(self, spec: Mapping[str, Any]) -> None:
+        """Refuse a name that no row of the table has: nobody could ever write to such a partition."""
+        schema, path = self._info.schema, self._info.path
+        for key, value in spec.items():
+            type_ = schema.column(key).type
+            try:
+                value_of_text(type_, _text(value))
+            except InvalidError as wrong:
+                raise ErrorCode.PARTITION_SPEC_INVALID.error(
+                    f"{path} can have no partition {key}={_text(value)}: {wrong.message} No row would ever be in it."
+                ) from wrong
+
     def name_of(self, spec: Mapping[str, Any]) -> str:
         """The name of a partition: its values in the order of the partition columns."""
-        texts = {key: str(value) for key, value in spec.items()}
+        texts = {key: _text(value) for key, value in spec.items()}
         return name_of_spec(self._info.descriptor.partition_keys, texts, self._info.path, creating=False)
 
     def id_of(self, name: str) -> int:
@@ -119,4 +133,8 @@ class Partitions:
 
 
 def _pb_spec(spec: Mapping[str, Any]) -> PbPartitionSpec:
-    return PbPartitionSpec(partition_key_values=tuple(PbKeyValue(key=k, value=str(v)) for k, v in spec.items()))
+    return PbPartitionSpec(partition_key_values=tuple(PbKeyValue(key=k, value=_text(v)) for k, v in spec.items()))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

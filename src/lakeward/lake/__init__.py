@@ -18,6 +18,7 @@ Where files are
 
 Rows on their way
     system_columns     __bucket, __offset, __timestamp
+    storable           tables that no data file can hold
     conformed_rows     rows in the columns and types of a data file
     last_changes       many changes → the last one of each key
     parquet_dictionaries   columns that are worth a dictionary

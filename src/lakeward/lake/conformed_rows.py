@@ -37,7 +37,7 @@ def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
         return pc.cast(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"Column '{field.name}' is {column.type} and the lake has {field.type}: a value does not fit. {wrong}"
+            f"Column '{field.name}' does not fit into the lake, which has {field.type}: {wrong}."
         ) from None
 
 

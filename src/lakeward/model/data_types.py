@@ -96,6 +96,12 @@ class DataType:
         return name if self.nullable else f"{name} NOT NULL"
 
 
+def is_hollow(type_: DataType) -> bool:
+    """Whether there is a ROW without fields in it, which no Parquet file can hold."""
+    inner = (type_.element, type_.key, type_.value, *(f.type for f in type_.fields))
+    return (type_.root is TypeRoot.ROW and not type_.fields) or any(is_hollow(t) for t in inner if t is not None)
+
+
 def BOOLEAN() -> DataType:  # noqa: N802 - types are written as in SQL
     """True or false."""
     return DataType(TypeRoot.BOOLEAN)

@@ -66,6 +66,16 @@ def _timestamp(text: str) -> Timestamp:
     return Timestamp.of_nanos(seconds * _NANOS_PER_SECOND + int(fraction.ljust(9, "0")))
 
 
+def _integer(bits: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        found, limit = int(text), 1 << (bits - 1)
+        if not -limit <= found < limit:
+            raise ValueError(text)
+        return found
+
+    return number
+
+
 def _number(text: str) -> float:
     return float(text.replace("_", "."))
 
@@ -79,10 +89,10 @@ def _float(text: str) -> float:
 
 _VALUES: dict[TypeRoot, Callable[[str], Any]] = {
     TypeRoot.BOOLEAN: _boolean,
-    TypeRoot.TINYINT: int,
-    TypeRoot.SMALLINT: int,
-    TypeRoot.INTEGER: int,
-    TypeRoot.BIGINT: int,
+    TypeRoot.TINYINT: _integer(8),
+    TypeRoot.SMALLINT: _integer(16),
+    TypeRoot.INTEGER: _integer(32),
+    TypeRoot.BIGINT: _integer(64),
     TypeRoot.FLOAT: _float,
     TypeRoot.DOUBLE: _number,
     TypeRoot.CHAR: str,

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
 from lakeward.query.duck_session import duck_cursor
-from lakeward.query.duck_types import duck_schema
+from lakeward.query.duck_types import duck_schema, sent, shown_columns
 from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan, spread
 from lakeward.query.read import read_splits, read_tails, result_schema
@@ -28,7 +28,7 @@ from lakeward.query.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit
 from lakeward.query.union import TAIL_CHANGES_MAX
-from lakeward.records.coarser_columns import coarser, has_nanoseconds
+from lakeward.records.coarser_columns import has_nanoseconds
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
@@ -75,7 +75,7 @@ class PlanView:
         parts = [
             *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
             *self._merged(hybrid, tails),
-            self._registered(self._stream(self._ahead) if rest else self._schema.empty_table()),
+            self._registered(self._stream(self._ahead) if rest else self._read_schema.empty_table()),
         ]
         columns = ", ".join(_quoted(name) for name in self._schema.names)
         self._duck.execute(
@@ -114,8 +114,7 @@ class PlanView:
         yield from self._scans(left, None)
         if held:
             yield from self._scans(held, self._registered(pa.concat_tables([tail.keys for tail in tails])))
-        rows = pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails])
-        yield self._registered(pa.Table.from_batches(map(self._for_duck, rows.to_batches()), self._schema))
+        yield self._registered(pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails]))
 
     def _scans(self, files: Sequence[LakeFile], keys: str | None) -> Iterator[str]:
         plain = [file for file in files if not file.deletes]
@@ -149,28 +148,24 @@ class PlanView:
     # -- the log ------------------------------------------------------------------------------------------------------
 
     def _stream(self, ahead: ReadAhead) -> pa.RecordBatchReader:
-        return pa.RecordBatchReader.from_batches(self._schema, self._rows(ahead))
+        return pa.RecordBatchReader.from_batches(self._read_schema, self._rows(ahead))
 
     def _rows(self, ahead: ReadAhead) -> Iterator[pa.RecordBatch]:
         try:
-            yield from map(self._for_duck, ahead)
+            yield from ahead
         except Exception as wrong:
             self.failure = wrong
             raise
 
-    def _for_duck(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        if rows.schema.equals(self._schema):
-            return rows
-        columns = [coarser(values, field.type) for values, field in zip(rows.columns, self._schema, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-    def _registered(self, rows: Any) -> str:
+    def _registered(self, rows: pa.Table | pa.RecordBatchReader) -> str:
+        """Arrow rows by a name, or by what stands for a name in a FROM."""
         self._made += 1
         name = f"{self._prefix}_{self._made}"
-        self._duck.register(name, rows)
+        self._duck.register(name, sent(rows))
+        shown = shown_columns(rows.schema)
         if not self._is_joined:
-            return name
-        self._duck.execute(f"CREATE TABLE {name}_rows AS FROM {name}")
+            return f"(SELECT {shown} FROM {name})"
+        self._duck.execute(f"CREATE TABLE {name}_rows AS SELECT {shown} FROM {name}")
         self._duck.unregister(name)
         return f"{name}_rows"
 

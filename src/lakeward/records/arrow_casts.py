@@ -142,10 +142,21 @@ def _plain(values: _Values) -> _Values:
     if isinstance(values.type, pa.BaseExtensionType):
         return _plain(values.cast(values.type.storage_type))
     if pa.types.is_dictionary(values.type):
-        return _plain(values.cast(values.type.value_type))
+        return _plain(_decoded(values))
     if pa.types.is_run_end_encoded(values.type):
         return _plain(pc.run_end_decode(values))
     return values
+
+
+def _decoded(values: _Values) -> _Values:
+    """Without a dictionary. One of views, as polars makes them, is turned into one of plain texts first."""
+    wanted = values.type.value_type
+    if not (pa.types.is_string_view(wanted) or pa.types.is_binary_view(wanted)):
+        return values.cast(wanted)
+    plain = pa.string() if pa.types.is_string_view(wanted) else pa.binary()
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    made = [pa.DictionaryArray.from_arrays(c.indices, c.dictionary.cast(plain)).cast(plain) for c in chunks]
+    return pa.chunked_array(made, plain) if isinstance(values, pa.ChunkedArray) else made[0]
 
 
 def _family(arrow: pa.DataType) -> str:

@@ -20,6 +20,7 @@ from lakeward.lake.iceberg.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.iceberg.types import iceberg_schema, iceberg_type
 from lakeward.lake.s3_properties import iceberg_properties
+from lakeward.lake.storable import check_storable
 from lakeward.lake.system_columns import BUCKET
 from lakeward.model.table import TableInfo, TablePath
 
@@ -38,6 +39,7 @@ class IcebergCatalog:
 
     def ensure(self, info: TableInfo) -> IcebergTable:
         """The lake's table for one of ours: created if missing, new columns added."""
+        check_storable(info)
         name = (info.path.database, info.path.table)
         try:
             table = self._catalog.load_table(name)

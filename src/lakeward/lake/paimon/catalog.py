@@ -12,6 +12,7 @@ from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.paimon.table import PaimonTable
 from lakeward.lake.s3_path import LakePath, is_s3, lake_path
 from lakeward.lake.s3_properties import store_settings
+from lakeward.lake.storable import check_storable
 from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.clock import Clock, SystemClock
@@ -30,6 +31,7 @@ class PaimonCatalog:
     def ensure(self, info: TableInfo) -> PaimonTable:
         """The lake's table for one of ours: created if missing, new columns added."""
         _check_names(info)
+        check_storable(info)
         directory = self._directory(info.path)
         schema = self._followed(directory, info)
         check_types(schema, info)

@@ -39,6 +39,7 @@ def with_altered_properties(
                 " or 'datalake.enabled' is false."
             )
         properties.setdefault(table_options.LAKE_FORMAT.key, lake_format)
+        table_rules.check_lake_columns(table.schema)
     return replace(table.descriptor, properties=properties, custom_properties=custom)
 
 

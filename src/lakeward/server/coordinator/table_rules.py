@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import tzinfo
 
 from lakeward.errors import ErrorCode
-from lakeward.model.data_types import NESTED, TypeRoot
+from lakeward.model.data_types import NESTED, TypeRoot, is_hollow
 from lakeward.model.schema import SYSTEM_COLUMNS, Schema
 from lakeward.model.table import TableDescriptor
 from lakeward.options import table as table_options
@@ -41,6 +41,8 @@ def check_table(descriptor: TableDescriptor, *, bucket_max: int, lake_format: st
     check_column_names(descriptor.schema)
     _check_statistics(descriptor)
     _check_lake_format(properties, lake_format)
+    if table_options.LAKE_ENABLED.read(properties):
+        check_lake_columns(descriptor.schema)
     check_tiering_properties(descriptor.custom_properties)
 
 
@@ -54,9 +56,21 @@ def check_column_names(schema: Schema) -> None:
         )
 
 
+def check_lake_columns(schema: Schema) -> None:
+    """Refuse columns that no lake can hold."""
+    hollow = [column for column in schema.columns if is_hollow(column.type)]
+    if hollow:
+        raise _invalid_table(
+            f"Column '{hollow[0].name}' is {hollow[0].type}: a ROW without fields cannot be stored in a lake. Give it"
+            f" a field, or leave the column out, or set '{table_options.LAKE_ENABLED.key}' to false."
+        )
+
+
 def check_grown_schema(descriptor: TableDescriptor, schema: Schema) -> None:
     """Refuse a new schema of an existing table that breaks a rule for columns."""
     check_column_names(schema)
+    if table_options.LAKE_ENABLED.read(descriptor.properties):
+        check_lake_columns(schema)
     check_aggregates(schema, aggregating=table_options.MERGE_ENGINE.read(descriptor.properties) == "aggregation")
 
 
