@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from lakeward.client.damage import LeftOut
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
@@ -179,9 +180,12 @@ class _Reading:
         # Without filters every offset comes as a row, so that counting them tells where one is, and costs nothing.
         told = bool(self._request.filters) or self._request.settings.skip_damaged
         while at < split.stop:
+            begin, seen, gaps = at, 0, list[LeftOut]()
+            left = replace(split, start=at)
             try:
-                for rows in self._fetched(replace(split, start=at), self._own_columns(), metadata=told, strict=True):
-                    at = rows.column("_offset")[-1].as_py() + 1 if told else at + rows.num_rows
+                for rows in self._fetched(left, self._own_columns(), metadata=told, strict=True, gaps=gaps):
+                    seen += rows.num_rows
+                    at = rows.column("_offset")[-1].as_py() + 1 if told else _behind(begin + seen, gaps)
                     yield rows.select(names) if names else counted(rows.num_rows)
                 return
             except DataLossError as lost:
@@ -203,13 +207,21 @@ class _Reading:
                 yield rows
 
     def _fetched(
-        self, split: LogSplit, columns: tuple[str, ...], *, metadata: bool, lead: int = 0, strict: bool = False
+        self,
+        split: LogSplit,
+        columns: tuple[str, ...],
+        *,
+        metadata: bool,
+        lead: int = 0,
+        strict: bool = False,
+        gaps: list[LeftOut] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The log of a split, from `lead` offsets earlier if they are there; tells what retention has removed."""
         start = max(split.start - lead, 0)
         while start < split.stop:
             try:
-                yield from self._minding_gaps(split, self._scan(split, start, columns, metadata=metadata))
+                scan = self._scan(split, start, columns, metadata=metadata)
+                yield from self._minding_gaps(split, scan, [] if gaps is None else gaps)
                 return
             except LakewardError as wrong:
                 if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
@@ -221,12 +233,13 @@ class _Reading:
                     raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
             start = begin
 
-    def _minding_gaps(self, split: LogSplit, scan: Scan) -> Iterator[pa.RecordBatch]:
+    def _minding_gaps(self, split: LogSplit, scan: Scan, gaps: list[LeftOut]) -> Iterator[pa.RecordBatch]:
         """The rows of a scan; a stream must not pass over offsets that are missing, unless it is told to."""
         minds = split.in_stream and self._request.settings.fail_on_data_loss
         for rows in scan.batches():
             if minds and scan.left_out:
                 self._refuse_gaps(split, scan)
+            gaps[:] = scan.left_out
             yield rows
         if minds:
             self._refuse_gaps(split, scan)
@@ -258,6 +271,14 @@ class _Reading:
             return own
         by_root = {column.type.root: column.name for column in reversed(self._schema.columns)}
         return (next((by_root[root] for root in _LIGHT if root in by_root), self._schema.names[0]),)
+
+
+def _behind(offset: int, gaps: Sequence[LeftOut]) -> int:
+    """Where rows end that would end at an offset if none before it were missing."""
+    for gap in gaps:
+        if gap.start <= offset:
+            offset += gap.stop - gap.start
+    return offset
 
 
 def _partitions(split: Split) -> list[str] | None:

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 _ASCII_END = 0x80
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
+U8 = NDArray[np.uint8]
+I32 = NDArray[np.int32]
+
 
 def check_values(rows: pa.RecordBatch, *, in_range: bool = True) -> None:
     """Raise pyarrow.ArrowInvalid at values that are none of their column's type; the structure was checked before.
@@ -34,21 +37,21 @@ def check_values(rows: pa.RecordBatch, *, in_range: bool = True) -> None:
 
 def _is_good(column: pa.Array) -> bool:
     """Whether a column is surely good; False leaves it open."""
-    if not len(column):
+    count, kind = len(column), column.type
+    if not count or pa.types.is_nested(kind) or pa.types.is_decimal(kind):
         return False
-    kind = column.type
-    buffers = column.buffers()
-    if not _nulls_are_right(column, buffers[0]):
+    validity, *rest = column.buffers()
+    if not _nulls_are_right(column, validity):
         return False
-    if pa.types.is_string(kind):
-        return _offsets_are_right(column, buffers) and _is_ascii(buffers[2])
-    if pa.types.is_binary(kind):
-        return _offsets_are_right(column, buffers)
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        offsets: I32 = np.frombuffer(rest[0], np.int32, count + 1)
+        data: U8 = np.frombuffer(rest[1] or b"", np.uint8)
+        return _are_in_order(offsets, len(data)) and (pa.types.is_binary(kind) or _is_ascii(data))
     if pa.types.is_time(kind):
-        width = np.int32 if kind.bit_width == 32 else np.int64
-        times = np.frombuffer(buffers[1], width, len(column))
+        width: Any = np.int32 if kind.bit_width == 32 else np.int64
+        times: NDArray[Any] = np.frombuffer(rest[0], width, count)
         return bool(times.min() >= 0 and times.max() < _PER_DAY[kind.unit])
-    return not bool(pa.types.is_nested(kind) or pa.types.is_decimal(kind))
+    return True
 
 
 def _nulls_are_right(column: pa.Array, validity: pa.Buffer | None) -> bool:
@@ -58,11 +61,9 @@ def _nulls_are_right(column: pa.Array, validity: pa.Buffer | None) -> bool:
     return bool(len(column) - int(np.count_nonzero(bits)) == column.null_count)
 
 
-def _offsets_are_right(column: pa.Array, buffers: list[Any]) -> bool:
-    offsets: NDArray[np.int32] = np.frombuffer(buffers[1], np.int32, len(column) + 1)
-    size = 0 if buffers[2] is None else buffers[2].size
-    return bool(offsets[0] >= 0 and offsets[-1] <= size and (offsets[1:] >= offsets[:-1]).all())
+def _are_in_order(offsets: I32, end: int) -> bool:
+    return bool(offsets[0] >= 0 and offsets[-1] <= end and (offsets[1:] >= offsets[:-1]).all())
 
 
-def _is_ascii(data: pa.Buffer | None) -> bool:
-    return data is None or not data.size or bool(np.frombuffer(data, np.uint8).max() < _ASCII_END)
+def _is_ascii(data: U8) -> bool:
+    return not len(data) or bool(data.max() < _ASCII_END)

@@ -7,6 +7,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from arrow_batches import EVERY_SHAPE
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lakeward.records.arrow_values import check_values
 
@@ -44,6 +46,29 @@ def test_bad_values_are_told_with_their_column(bad: pa.RecordBatch) -> None:
     """Offsets that fall or leave the buffer, bytes that are no UTF-8, half a letter, times and digits out of range."""
     with pytest.raises(pa.ArrowInvalid, match="column c of type"):
         check_values(bad)
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=6)), min_size=1), st.data())
+def test_the_quick_look_agrees_with_arrow(texts: list[str | None], data: st.DataObject) -> None:
+    """Whatever byte of a text or of its offsets is changed: what passes here passes there."""
+    good = pa.array(texts, pa.string())
+    validity, *rest = (None if b is None else bytearray(b.to_pybytes()) for b in good.buffers())
+    which = data.draw(st.integers(0, len(rest) - 1))
+    if rest[which]:
+        at = data.draw(st.integers(0, len(rest[which]) - 1))
+        rest[which][at] = data.draw(st.integers(0, 255))
+    buffers = [None if b is None else pa.py_buffer(bytes(b)) for b in (validity, *rest)]
+    try:
+        made = pa.Array.from_buffers(pa.string(), len(texts), buffers)
+    except pa.ArrowInvalid:
+        return
+    try:
+        check_values(pa.RecordBatch.from_arrays([made], names=["c"]))
+    except pa.ArrowInvalid:
+        with pytest.raises(pa.ArrowInvalid):
+            made.validate(full=True)
+    else:
+        made.validate(full=True)
 
 
 def test_what_lies_under_a_null_is_nobodys() -> None:
