@@ -22,6 +22,7 @@ A table
     groups             how far consumer groups got, kept in a table of the cluster
     schema_forms       schemas as people write them
     data_forms         rows as people hold them → Arrow
+    new_columns        columns that a table gets while somebody works on it: followed, or told
 
 Rows in:  write → routing → batching → encode (threads) → lane → sender → servers
     writer             AsyncWriter: rows in, acknowledgements out

@@ -173,6 +173,17 @@ def _is_pandas(data: Any) -> bool:
     return type(data).__module__.split(".", 1)[0] == "pandas" and type(data).__name__ == "DataFrame"
 
 
+def names_in(data: Any) -> list[str]:
+    """The columns of rows, as far as a look at them tells."""
+    if isinstance(data, pa.RecordBatch | pa.Table | pa.RecordBatchReader):
+        return list(data.schema.names)
+    if isinstance(data, Mapping):
+        return [str(name) for name in data]
+    if isinstance(data, list) and all(isinstance(row, Mapping) for row in data):
+        return list(dict.fromkeys(str(name) for row in data for name in row))
+    return [str(name) for name in data.columns] if _is_pandas(data) or hasattr(data, "__arrow_c_stream__") else []
+
+
 def _with_index(frame: Any) -> Any:
     """An index that has a name is a column like any other; one without is a numbering of rows."""
     named = [name for name in frame.index.names if name is not None and name not in frame.columns]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lakeward.client.admin import known_schema
 from lakeward.client.cluster import Cluster
 from lakeward.client.log_decoder import Chunk, LogDecoder
+from lakeward.client.new_columns import warn
 from lakeward.model.table import TablePath
 
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ class DecodeQueue:
         chunk = self._chunks.popleft()
         self.buffered_bytes -= len(chunk.data)
         for schema_id in self._decoder.unknown_schemas(chunk):
-            self._decoder.learn(schema_id, await known_schema(self._cluster, self._path, schema_id))
+            schema = await known_schema(self._cluster, self._path, schema_id)
+            self._decoder.learn(schema_id, schema)
+            if schema is not None and (new := self._decoder.lacks(schema_id, schema)):
+                warn(self._path, new, "This scan does not show it; scan again from here on to see it.")
         if len(chunk.data) < _DECODE_HERE_BYTES:
             return self._decoder.decode(chunk)
         loop = asyncio.get_running_loop()

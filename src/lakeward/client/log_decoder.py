@@ -126,6 +126,12 @@ class LogDecoder:
         """What a schema id stands for; None when nobody knows it."""
         self._schemas[schema_id] = schema
 
+    def lacks(self, schema_id: int, schema: Schema) -> list[str]:
+        """Columns of a newer schema that were not there when this began, if it was to show all there are."""
+        if schema_id < self._info.schema_id or len(self._columns) < len(self._info.schema.columns):
+            return []
+        return [name for name in schema.names if name not in self._info.schema.positions]
+
     def _plan(self, schema_id: int, projected: bool) -> _Plan:
         plan = self._plans.get((schema_id, projected))
         if plan is None:

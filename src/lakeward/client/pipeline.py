@@ -89,10 +89,12 @@ class Pipeline(ABC, Generic[T]):
     async def flush(self) -> None:
         """Wait until every row written so far is acknowledged; raises the first failure."""
         async with self._writing:
-            sender = await self._sender()
-            for to in self._waiting.waiting():
-                self._close(sender, to)
-            await sender.settled()
+            await self._settle(await self._sender())
+
+    async def _settle(self, sender: Sender) -> None:
+        for to in self._waiting.waiting():
+            self._close(sender, to)
+        await sender.settled()
 
     async def close(self) -> None:
         """Flush, then give up the writer."""

@@ -74,6 +74,10 @@ class Sender:
         self.rows = self.batches = self.bytes = 0
         self.failure: LakewardError | None = None
 
+    def follow(self, info: TableInfo) -> None:
+        """Send what comes from now on with a newer schema of the table; nothing may be on its way."""
+        self._info = info
+
     # -- from the writer ----------------------------------------------------------------------------------------------
 
     def submit(self, bucket: TableBucket, partition: str | None, batch: Outgoing) -> None:

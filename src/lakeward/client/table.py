@@ -105,7 +105,9 @@ class AsyncTable:
         async with self.writer() as writer:
             await writer.write(data)
             await writer.flush()
-            return writer.result()
+        if writer.info is not self.info:  # it has found columns that the table has got
+            await self.refresh()
+        return writer.result()
 
     def writer(
         self, *, batch_rows: int | None = None, batch_bytes: int | None = None, linger_ms: float | None = None
@@ -126,6 +128,10 @@ class AsyncTable:
 
     async def upsert(self, data: Any, columns: Iterable[str] | None = None) -> UpsertResult:
         """Put rows by key and return when all are acknowledged; takes what Table.upsert takes."""
+        from lakeward.client.data_forms import names_in
+
+        if set(names_in(data)) - set(self.info.schema.names):
+            await self.refresh()  # the table may have got them
         async with self.upserter(columns) as upserter:
             await upserter.upsert(data)
             await upserter.flush()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from lakeward.client.admin import table_info
 from lakeward.client.cluster import Cluster
 from lakeward.client.delivery import LogDelivery
 from lakeward.client.lane import Outgoing
@@ -66,11 +68,11 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
 
         Rows that are not Arrow yet are converted, and iterables iterated, on a worker thread.
         """
-        from lakeward.client.data_forms import batches_of, is_quick
+        from lakeward.client.data_forms import is_quick
 
         async with self._writing:
             sender = await self._sender()
-            batches = batches_of(data, self.info.schema)
+            batches = await self._fitting(sender, data)
             loop = asyncio.get_running_loop()
             while True:
                 if is_quick(data):
@@ -83,6 +85,19 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
                 await self._route(sender, batch)
 
     # -- on the way ---------------------------------------------------------------------------------------------------
+
+    async def _fitting(self, sender: Sender, data: Any) -> Iterator[pa.RecordBatch]:
+        """The rows as batches that fit the table, which is asked again when they have a column that it did not."""
+        from lakeward.client.data_forms import batches_of, names_in
+
+        unknown = set(names_in(data)) - set(self.info.schema.names)
+        if unknown:
+            now = await table_info(self._cluster, self.info.path)
+            if now.table_id == self.info.table_id and unknown <= set(now.schema.names):
+                await self._settle(sender)  # what is on its way has the schema of before
+                self.info, self._builder = now, builder_for(now)
+                sender.follow(now)
+        return batches_of(data, self.info.schema)
 
     def _started(self, writer_id: int) -> None:
         self._router.start_at(writer_id)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import pyarrow as pa
 
+from lakeward.client.new_columns import NewColumns
 from lakeward.errors import ErrorCode, InvalidError
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo, TablePath
@@ -14,6 +16,12 @@ from lakeward.options.spark import SINK_CHANGE_TYPE, SINK_COLUMNS
 from lakeward.query.views import View
 from lakeward.spark.chosen_table import ChosenTable, SparkColumns, columns_of
 from lakeward.spark.spark_arrow import from_spark, spark_arrow_schema
+
+STREAM_WRITES_NULL = (
+    "This stream has no such column and writes NULL there: to write it, stop the query and start it again with the "
+    "column in its DataFrame, from the same checkpoint."
+)
+_NEW_COLUMNS = NewColumns()
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,11 @@ class RowsToWrite:
             )
         arrow = spark_arrow_schema(given)
         self.fit(pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in arrow], schema=arrow))
+
+
+def tell_of_new_columns(stream: str, rows: RowsToWrite, given: Sequence[str]) -> None:
+    """Warn, once, when the table has got columns that a stream does not write."""
+    _NEW_COLUMNS.look(stream, rows.path, rows.info.schema.names, given, STREAM_WRITES_NULL)
 
 
 def _part(chosen: ChosenTable, columns: tuple[str, ...] | None) -> Schema:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from lakeward.client.new_columns import NewColumns
 from lakeward.options.spark import AUTO_COMMIT, GROUP_ID, MAX_BYTES, MAX_ROWS
 from lakeward.query.admission import ReadLimit
+from lakeward.query.request import ReadRequest
 from lakeward.query.stream import TableStream
 from lakeward.query.stream_offset import StreamOffset
 from lakeward.runtime.clock import SystemClock
 from lakeward.spark.call import Call
 from lakeward.spark.read_calls import request_of
 
+_NOT_SHOWN = "This stream does not show it: stop the query and start it again from the same checkpoint to read it."
+_NEW_COLUMNS = NewColumns()
+
 
 def settings(call: Call) -> dict[str, Any]:
     """What the options say of the stream: rows and bytes of a micro-batch, and whether a group is told."""
+    request = request_of(call)
+    _NEW_COLUMNS.begin(_named(request), call.conn.table(str(request.path)).info.schema.names)
     return {
         "rows": MAX_ROWS.read(call.options),
         "bytes": MAX_BYTES.read(call.options),
@@ -35,7 +43,10 @@ def head(call: Call) -> dict[str, Any]:
 
 def latest(call: Call) -> dict[str, Any]:
     """Where the next micro-batch ends, and where the table does."""
-    stream = _stream(call)
+    request = request_of(call)
+    names = call.conn.table(str(request.path)).info.schema.names
+    _NEW_COLUMNS.look(_named(request), request.path, names, request.columns or (), _NOT_SHOWN)
+    stream = TableStream(call.conn, request)
     start = StreamOffset.of_json(call["start"])
     within = StreamOffset.of_json(call["until"]) if call.get("until") else None
     limit = ReadLimit(call.get("rows"), call.get("bytes"))
@@ -61,6 +72,10 @@ def metrics(call: Call) -> dict[str, str]:
 def commit(call: Call) -> None:
     """Tell the consumer group that everything before an offset was read."""
     _stream(call).commit(StreamOffset.of_json(call["offset"]))
+
+
+def _named(request: ReadRequest) -> str:
+    return json.dumps(request.to_json(), sort_keys=True)
 
 
 def _stream(call: Call) -> TableStream:

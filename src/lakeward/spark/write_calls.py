@@ -24,7 +24,7 @@ from lakeward.spark.chosen_table import columns_of
 from lakeward.spark.overwrite import Overwrite, Way, clear_partitions, keys_there, stale_keys
 from lakeward.spark.replacing import check_replaceable, fill, make_beside, swap
 from lakeward.spark.row_level import DELETED, check_row_level, deleted_rows, not_by_row, split_keys, with_keys
-from lakeward.spark.rows_to_write import RowsToWrite
+from lakeward.spark.rows_to_write import RowsToWrite, tell_of_new_columns
 from lakeward.spark.spark_arrow import spark_arrow_schema
 
 _BATCH_ROWS, _BATCH_BYTES = 65_536, 8 << 20
@@ -57,7 +57,10 @@ def begin(call: Call) -> dict[str, Any]:
         )
     beside = None if overwrite is None else _make_room(call, overwrite)
     directory, temporary = _directory(call, rows)
-    schema = spark_arrow_schema(columns_of(_Columns(call["schema"])))
+    given = columns_of(_Columns(call["schema"]))
+    if call.get("streaming"):  # then this is called for each micro-batch
+        tell_of_new_columns(directory, rows, given.names)
+    schema = spark_arrow_schema(given)
     keys = spark_arrow_schema(rows.info.schema.select(rows.info.schema.primary_key))
     return {
         "directory": directory,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 
+from lakeward.client.new_columns import warn
 from lakeward.client.staged import StagedSink, StagedWriter
 from lakeward.errors import ErrorCode
 from lakeward.options.spark import PARTITION_OVERWRITE, SINK_STAGING_DIR
@@ -23,7 +24,7 @@ from lakeward.runtime.entropy import SystemEntropy
 from lakeward.spark.connections import connection
 from lakeward.spark.one_sentence import one_sentence
 from lakeward.spark.overwrite import check_overwrite, clear_partitions, partitions_of
-from lakeward.spark.rows_to_write import RowsToWrite
+from lakeward.spark.rows_to_write import STREAM_WRITES_NULL, RowsToWrite
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,6 +145,10 @@ class FlussStreamWriter(DataSourceStreamArrowWriter):
         sink = self._sink(messages)
         if sink is not None:
             with one_sentence():
+                now = connection(self._rows.options).table(str(self._rows.path)).info
+                new = [name for name in now.schema.names if name not in self._rows.info.schema.names]
+                if new:
+                    warn(self._rows.path, new, STREAM_WRITES_NULL)
                 sink.commit(batchId, _parts(messages))
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
