@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBucket, PutKvRequest, PutKvResponse
-from lakeward.records.kv_batch import KvBatch, parse_kv_batch
+from lakeward.records.kv_batch import KvBatch, kv_crc_is_right, parse_kv_batch
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
+from lakeward.server.tablet.append_checks import refused
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
 from lakeward.server.tablet.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
+from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.log.writer_state import Verdict
 
 _BY_ENGINE, _OVERWRITE = 0, 1
@@ -64,7 +67,7 @@ class Puts:
         kv = self._tablets.kv(bucket, version)
         assert not isinstance(one.records, list)
         data = memoryview(one.records)
-        batch = parse_kv_batch(data)
+        batch = self._batch(kv, bucket, data)
         verdict, before = Verdict.NEXT, None
         if batch.writer_id >= 0 and batch.batch_sequence >= 0:
             verdict, before = kv.log.writers.judge(batch.writer_id, batch.batch_sequence)
@@ -93,9 +96,27 @@ class Puts:
 
     def _put(self, request: PutKvRequest, bucket: TableBucket, batch: KvBatch) -> int:
         overwrite = request.agg_mode == _OVERWRITE
-        end = self._tablets.kv(bucket).put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
+        with self._refusing(bucket):
+            end = self._tablets.kv(bucket).put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
         self._waiters.touch(bucket)
         return end
+
+    def _batch(self, kv: KvTablet, bucket: TableBucket, data: memoryview) -> KvBatch:
+        """The batch, read and looked at. Only what its checksum refutes may be sent again."""
+        if not kv_crc_is_right(data):
+            return parse_kv_batch(data)
+        with self._refusing(bucket):
+            batch = parse_kv_batch(data, crc_was_checked=True)
+            kv.check(batch, bucket.bucket)
+        return batch
+
+    @contextmanager
+    def _refusing(self, bucket: TableBucket) -> Iterator[None]:
+        """Turn what is found damaged into a refusal: the same bytes will never do."""
+        try:
+            yield
+        except CorruptError as wrong:
+            raise refused(self._tablets.table(bucket).path, bucket, wrong) from wrong
 
 
 def _response(request: PutKvRequest, outcomes: list[Outcome]) -> PutKvResponse:

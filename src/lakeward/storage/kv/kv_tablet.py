@@ -21,6 +21,7 @@ from lakeward.records.kv_batch import KvBatch, parse_kv_batch
 from lakeward.records.log_batch import BatchSpan
 from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
+from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.log_compaction import CompactedSegment, compact
 from lakeward.storage.kv.merge_engines import merger_for
@@ -65,6 +66,10 @@ class KvTablet:
         self._ids: AutoIncrement | None = None
 
     # -- writing
+
+    def check(self, batch: KvBatch, bucket: int) -> None:
+        """Refuse a batch whose keys are not those of its rows and of this bucket."""
+        check_keys(self._table(), batch, bucket)
 
     def put(self, batch: KvBatch, target_columns: tuple[int, ...], now_ms: int, *, overwrite: bool = False) -> int:
         """Apply a batch, all of it or nothing; returns the offset behind its last change."""
