@@ -143,14 +143,14 @@ def _poison(codec: str | None = None, *, contents: bool = False) -> Callable[[Fo
 def forged(name: str) -> bytearray:
     """The poison of that name, sealed."""
     codec, forge, _ = LOG_POISON[name]
-    rows = ROWS if codec is None else _LARGE
+    rows = ROWS if codec is None else LARGE
     good = Good.of(arrow_batch(rows, codec))
     forge(good)
     seal(good.batch)
     return good.batch
 
 
-_LARGE = pa.Table.from_batches([ROWS] * 200).combine_chunks().to_batches()[0]
+LARGE = pa.Table.from_batches([ROWS] * 200).combine_chunks().to_batches()[0]
 """Enough rows for buffers that are compressed."""
 
 
@@ -186,6 +186,11 @@ def a_buffer_whose_end_overflows(good: Good) -> None:
 def buffers_out_of_order(good: Good) -> None:
     at = good.message.buffers[2 * ID_DATA]
     good.buffer(RAW_DATA, at=at)
+
+
+@_poison()
+def a_crooked_buffer(good: Good) -> None:
+    good.buffer(NAME_DATA, at=good.message.buffers[2 * NAME_DATA] + 1)
 
 
 @_poison()

@@ -25,6 +25,7 @@ Whole batches at a time, for primary key tables. These load numba, and a server 
     changelog_batch        changes as the log stores them, and read back for replay
     row_kernels            many rows ↔ columns;  key_rows, key_columns, key_kernels: columns → keys
     columns                columns as Arrow lays them out;  buffer_codecs: their compression
+    key_check_kernels      keys of a put against its rows and its bucket
     row_programs           what compiled loops are told of each column
     flat_rows, nested_columns              the two halves of row_kernels: scalars; ARRAY, MAP and ROW
     row_decode_kernels, row_encode_kernels, record_kernels, varint_kernels, memory_kernels, compiled

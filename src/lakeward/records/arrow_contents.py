@@ -89,13 +89,14 @@ def _offsets(node: Node, raw: memoryview | bytes, length: int, end: int) -> I32:
 
 def _check_text(node: Node, data: memoryview | bytes, offsets: I32, valid: Bools | None) -> None:
     first, last = int(offsets[0]), int(offsets[-1])
-    text = bytes(data[first:last])
-    if text.isascii():
+    units = np.frombuffer(data, np.uint8)[first:last]
+    if not len(units) or units.max() < _CONTINUES:
         return
+    text = units.tobytes()
     try:
         text.decode()
         begins = offsets[:-1][offsets[:-1] < last] - first
-        if not bool(((np.frombuffer(text, np.uint8)[begins] & 0xC0) == _CONTINUES).any()):
+        if not bool(((units[begins] & 0xC0) == _CONTINUES).any()):
             return
     except UnicodeDecodeError:
         pass

@@ -20,8 +20,9 @@ _I64 = struct.Struct("<q")
 _LENGTH_BYTES = 8
 _STORED_RAW = -1
 _COUNT_MAX = (1 << 31) - 1
-#: What a batch may become when it is decompressed. Memory of a reader, and of the server that looks at contents.
-RAW_BYTES_MAX = 512 << 20
+#: What a batch may become when it is decompressed: so many bytes, or so many times its size. Readers take no more.
+RAW_BYTES_MAX = 128 << 20
+RATIO_MAX = 16
 #: Writers round buffers up, at most to this.
 _ROUNDED_BYTES = 64
 
@@ -161,8 +162,8 @@ def _sizes(data: Buffer, message: ArrowMessage) -> list[int]:
     sizes = []
     behind = 0
     for at, size in zip(buffers[::2], buffers[1::2], strict=True):
-        if at < behind or size < 0 or at + size > body_bytes:
-            raise damaged(f"a buffer of {size} bytes at {at} lies outside its body, or in another buffer")
+        if at < behind or at & 7 or size < 0 or at + size > body_bytes:
+            raise damaged(f"a buffer of {size} bytes at {at} lies outside its body, in another buffer, or crooked")
         behind = at + size
         if is_compressed and size:
             if size < _LENGTH_BYTES:
@@ -172,6 +173,7 @@ def _sizes(data: Buffer, message: ArrowMessage) -> list[int]:
                 raise damaged(f"a compressed buffer claims {raw} bytes")
             size = size - _LENGTH_BYTES if raw == _STORED_RAW else raw
         sizes.append(size)
-    if sum(sizes) > RAW_BYTES_MAX:
-        raise damaged(f"it would take {sum(sizes)} bytes, over the limit of {RAW_BYTES_MAX}; write fewer rows at once")
+    most = max(RAW_BYTES_MAX, RATIO_MAX * body_bytes)  # what readers take
+    if sum(sizes) > most:
+        raise damaged(f"it would take {sum(sizes)} bytes of memory, over the limit of {most}; write fewer rows at once")
     return sizes

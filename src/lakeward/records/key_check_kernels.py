@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lakeward.records.compiled import compiled, compiled_part
-from lakeward.records.memory_kernels import address, copy_bytes, get_i64, get_item, get_u8
+from lakeward.records.memory_kernels import address, copy_bytes, get_i32, get_i64, get_item, get_u8
 from lakeward.records.row_programs import (
     FIELD_1,
     FIELD_2,
@@ -222,8 +222,7 @@ def _is_at_home(kind: int, at: int, end: int, count: int, bucket: int) -> Any:
     size = end - at
     state = np.uint64(0) if kind == ICEBERG_BUCKETS else np.uint64(42)
     while end - at >= 4:
-        word = get_u8(at) | get_u8(at + 1) << 8 | get_u8(at + 2) << 16 | get_u8(at + 3) << 24
-        state = _mixed(state, np.uint64(word))
+        state = _mixed(state, np.uint64(get_i32(at) & _U32_MASK))
         at += 4
     if kind == ICEBERG_BUCKETS:
         if at < end:
@@ -238,16 +237,18 @@ def _is_at_home(kind: int, at: int, end: int, count: int, bucket: int) -> Any:
     if kind == PAIMON_BUCKETS:  # such keys are whole words
         code = _finished(state ^ np.uint64(size))
         return np.int64(code if code < np.uint64(0x80000000) else np.uint64(0x100000000) - code) % count == bucket
-    java, rust, differ = state, state, False
-    while at < end:
-        byte = get_u8(at)
+    java, differ = state, False
+    for j in range(end - at):
+        byte = get_u8(at + j)
         differ = differ or byte >= 0x80
         java = _mixed(java, np.uint64(byte | 0xFFFFFF00 if byte >= 0x80 else byte))
-        rust = _mixed(rust, np.uint64(byte))
-        at += 1
     if _fluss_bucket(_finished(java ^ np.uint64(size)), count) == bucket:
         return True
-    return differ and _fluss_bucket(_finished(rust ^ np.uint64(size)), count) == bucket
+    if not differ:
+        return False
+    for j in range(end - at):
+        state = _mixed(state, np.uint64(get_u8(at + j)))
+    return _fluss_bucket(_finished(state ^ np.uint64(size)), count) == bucket
 
 
 @compiled

@@ -119,7 +119,10 @@ def seal_kv_batch(batch: bytearray, writer_id: int, batch_sequence: int) -> None
 
 def kv_crc_is_right(batch: bytes | bytearray | memoryview) -> bool:
     """Whether the bytes are those of a whole batch as it was sealed."""
-    if len(batch) < KV_HEADER_BYTES or _HEADER.unpack_from(batch)[0] + KV_OVERHEAD_BYTES != len(batch):
+    if len(batch) < KV_HEADER_BYTES:
+        return False
+    length, magic, *_ = _HEADER.unpack_from(batch)
+    if length + KV_OVERHEAD_BYTES != len(batch) or magic != KV_MAGIC:
         return False
     return bool(checksum(memoryview(batch)[_CHECKED_AT:]) == _CRC.unpack_from(batch, _CRC_AT)[0])
 
