@@ -20,9 +20,8 @@ _I64 = struct.Struct("<q")
 _LENGTH_BYTES = 8
 _STORED_RAW = -1
 _COUNT_MAX = (1 << 31) - 1
-#: What a batch may become when it is decompressed: so many bytes, or so many times its size. Readers take no more.
-RAW_BYTES_MAX = 128 << 20
-RATIO_MAX = 16
+#: What a batch may become when it is decompressed; who believes it may ask for less.
+RAW_BYTES_MAX = 512 << 20
 #: Writers round buffers up, at most to this.
 _ROUNDED_BYTES = 64
 
@@ -173,7 +172,6 @@ def _sizes(data: Buffer, message: ArrowMessage) -> list[int]:
                 raise damaged(f"a compressed buffer claims {raw} bytes")
             size = size - _LENGTH_BYTES if raw == _STORED_RAW else raw
         sizes.append(size)
-    most = max(RAW_BYTES_MAX, RATIO_MAX * body_bytes)  # what readers take
-    if sum(sizes) > most:
-        raise damaged(f"it would take {sum(sizes)} bytes of memory, over the limit of {most}; write fewer rows at once")
+    if sum(sizes) > RAW_BYTES_MAX:
+        raise damaged(f"it would take {sum(sizes)} bytes, over the limit of {RAW_BYTES_MAX}; write fewer rows at once")
     return sizes

@@ -18,6 +18,11 @@ from lakeward.records.log_batch import BatchSpan
 from lakeward.records.statistics import parse_statistics
 from lakeward.server.coordinator.catalog import Catalog
 
+#: What the rows of a batch may take without compression: so much, or so many times what was sent. Readers that are not
+#: told otherwise take as much (`client.scanner.log.max-decompressed-batch-size`), and nothing is stored that they refuse.
+_RAW_BYTES_MAX = 128 << 20
+_RATIO_MAX = 16
+
 
 class AppendChecks:
     """Looks at batches for log tables, as far as `log.batch.check` says."""
@@ -62,6 +67,9 @@ class AppendChecks:
         message = read_message(data, at, span.end)
         nodes = self._schema_nodes(table_id, header.schema_id, schema)
         checked = check_structure(data, message, nodes, header.record_count)
+        most = max(_RAW_BYTES_MAX, _RATIO_MAX * message.body_bytes)
+        if sum(checked.sizes) > most:
+            raise _unfit(f"its rows take {sum(checked.sizes)} bytes, over the limit of {most}; write fewer at once")
         if self._looks_at_contents:
             from lakeward.records.arrow_contents import check_contents  # loads numpy, which nothing else here needs
 
