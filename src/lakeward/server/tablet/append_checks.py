@@ -18,8 +18,8 @@ from lakeward.records.log_batch import BatchSpan
 from lakeward.records.statistics import parse_statistics
 from lakeward.server.coordinator.catalog import Catalog
 
-#: What the rows of a batch may take without compression: so much, or so many times what was sent. Readers that are not
-#: told otherwise take as much (`client.scanner.log.max-decompressed-batch-size`), and nothing is stored that they refuse.
+#: What the rows of a batch may take without compression: so much, or so many times what was sent. It is what readers
+#: take by default (`client.scanner.log.max-decompressed-batch-size`): nothing is stored that they refuse.
 _RAW_BYTES_MAX = 128 << 20
 _RATIO_MAX = 16
 
