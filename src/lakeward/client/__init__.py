@@ -37,6 +37,7 @@ Rows out:  scan → log_fetcher → batch_cutter → decode_queue (threads) → 
     scan               AsyncScan: what to read, from where to where
     log_fetcher        the fetch loop: several answers under way, bounded memory
     filter_message     a filter, as a fetch carries it to the server
+    cursor             how far one bucket has been read
     cursor_mender      finds the leaders of buckets that have none
     batch_cutter       answers → pieces of whole batches
     decode_queue       pieces on their way through the decoder, in order

@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.table import TableInfo
 
 if TYPE_CHECKING:
-    from lakeward.client.log_fetcher import Cursor
+    from lakeward.client.cursor import Cursor
 
 #: Bulk answers travel on a connection of their own, so that small requests never wait behind them.
 PURPOSE = "scan"

@@ -26,7 +26,7 @@ from lakeward.protocol.messages.log import (
 from lakeward.rpc.channel import Channel
 
 if TYPE_CHECKING:
-    from lakeward.client.log_fetcher import Cursor
+    from lakeward.client.cursor import Cursor
 
 _CLIENT = -1
 _GOES_ON = re.compile(r"(?:goes on at|from) offset (\d+)")

@@ -20,7 +20,7 @@ from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableInfo
 from lakeward.options.client import SCANNER_BATCH_MAX
-from lakeward.options.table import LOG_FORMAT
+from lakeward.options.table import LOG_COMPACTION, LOG_FORMAT
 from lakeward.records import compacted_row, indexed_row
 from lakeward.records.arrow_message import read_message
 from lakeward.records.arrow_rows import rows_to_arrow
@@ -105,6 +105,8 @@ class LogDecoder:
         self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
         self._metadata_columns = metadata_columns
         self._check_crc = check_crc
+        #: Whether offsets without rows were given up: compaction of a changelog leaves such offsets, nothing else does.
+        self.tells_gaps = not info.descriptor.has_primary_key or not LOG_COMPACTION.read(info.descriptor.properties)
         self._fields = arrow_schema(info.schema.select([c.name for c in self._columns]))
         self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
         self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
@@ -165,11 +167,13 @@ class LogDecoder:
 
     def _decoded(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         expected = chunk.from_offset
-        tells_gaps = self._where is None or chunk.unfiltered  # a server that filters leaves out whole batches
+        tells_gaps = self.tells_gaps and (self._where is None or chunk.unfiltered)  # filtering leaves out whole batches
         for span in batches_of(chunk.data):
             header = span.header
             if header.base_offset > expected and tells_gaps:
                 self._jumped(chunk, expected, header.base_offset)
+            if tells_gaps and not header.record_count and header.last_offset_delta:
+                self._jumped(chunk, max(expected, header.base_offset), header.last_offset + 1)
             expected = max(expected, header.last_offset + 1)
             first = max(chunk.from_offset - header.base_offset, 0)
             last = header.last_offset_delta + 1

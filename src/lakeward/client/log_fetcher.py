@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lakeward.client.batch_cutter import cut
 from lakeward.client.cluster import Cluster
+from lakeward.client.cursor import Cursor
 from lakeward.client.cursor_mender import CursorMender
 from lakeward.client.damage import Damage
 from lakeward.client.damage_probe import behind
@@ -59,24 +59,6 @@ _NOT_PROJECTED = {
     ErrorCode.CORRUPT_RECORD,
     ErrorCode.CORRUPT_MESSAGE,
 }
-
-
-@dataclass(slots=True, eq=False)
-class Cursor:
-    """How far one bucket has been read."""
-
-    place: Place
-    next_offset: int
-    end_offset: int | None
-    caught_up: bool = False
-    whole_rows: bool = False
-    channel: Channel | None = None
-    failures: int = 0
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to read."""
-        return self.end_offset is not None and self.next_offset >= self.end_offset
 
 
 class LogFetcher:
@@ -296,11 +278,17 @@ class LogFetcher:
 
     def _received(self, cursor: Cursor, reply: PbFetchLogRespForBucket) -> None:
         cursor.failures = 0
+        is_filtered = self._filter is not None and not cursor.whole_rows
         if reply.records:
             assert isinstance(reply.records, memoryview)
             projected = bool(self._decoder.projection) and not cursor.whole_rows
             self._take(cursor, cut(reply.records), projected=projected, unfiltered=cursor.whole_rows)
-        cursor.next_offset = max(cursor.next_offset, reply.filtered_end_offset or 0)
+        passed = reply.filtered_end_offset or 0
+        if passed > cursor.next_offset:
+            if not is_filtered and self._decoder.tells_gaps:  # nothing was to be left out, so nothing is there
+                stop = passed if cursor.end_offset is None else min(passed, cursor.end_offset)
+                self._damage.jumped(cursor.place.id, cursor.next_offset, stop)
+            cursor.next_offset = passed
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
     def _take(

@@ -7,10 +7,13 @@ import pytest
 from arrow_batches import arrow_batch, ids_batch
 from fake_cluster import table_info
 
+from lakeward.client.damage import Damage
 from lakeward.client.log_decoder import Chunk, LogDecoder
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import STRING
 from lakeward.model.schema import Column
+from lakeward.records.batch_header import BatchHeader, write_header
+from lakeward.records.log_batch import seal, stamp
 from lakeward.records.log_batch_builder import LogBatchBuilder
 from lakeward.records.predicate import Function, Leaf
 from lakeward.records.statistics import ColumnStatistics, encode_statistics
@@ -191,3 +194,21 @@ def test_row_formats_are_decoded(log_format: str) -> None:
     assert decoder.projection == ()
     out = rows_of(decoder.decode(chunk(bytes(data))))
     assert [(r["name"], r["id"], r["_change_type"]) for r in out] == [("a", 1, "+A"), (None, 2, "+A"), ("c", 3, "+A")]
+
+
+def test_offsets_without_rows_were_given_up_unless_a_changelog_is_compacted() -> None:
+    """A batch without rows that takes many offsets is what `lakeward repair` leaves, and compaction of a changelog."""
+    filler = bytearray(write_header(BatchHeader(0, 0, 0, 0, 0, 1, 0, 9, -1, -1, 0)))
+    seal(filler)
+    stamp(filler, 0, 3, 0)
+    data = bytes(ids_batch([1, 2, 3])) + bytes(filler) + bytes(ids_batch([4], base_offset=13))
+    for columns, properties, told in (
+        ("id BIGINT", {}, [(3, 13)]),
+        ("id BIGINT, PRIMARY KEY (id)", {}, [(3, 13)]),
+        ("id BIGINT, PRIMARY KEY (id)", {"table_log_compaction_enabled": "true"}, []),
+    ):
+        damage = Damage(table_info(columns).path)
+        decoder = LogDecoder(table_info(columns, **properties), damage=damage)
+        rows = decoder.decode(Chunk(memoryview(data), 0, 0, None, projected=False))
+        assert [i for batch in rows for i in batch.column("id").to_pylist()] == [1, 2, 3, 4]
+        assert [(one.start, one.stop) for one in damage.left_out] == told

@@ -440,3 +440,18 @@ async def test_a_range_that_a_server_has_lost_is_skipped_by_intent(cluster: Fake
     serving.cancel()
     assert [(one.start, one.stop, one.missing) for one in damage.left_out] == [(3, 7, False)]
     assert probes < 10
+
+
+async def test_offsets_that_a_server_passes_over_without_a_filter_are_noted(cluster: FakeCluster) -> None:
+    """It had nothing to leave out, so nothing is there; and the read goes on behind it."""
+    damage = Damage(INFO.path)
+    fetcher = LogFetcher(cluster, INFO, LogDecoder(INFO, damage=damage), follow=False, damage=damage)  # type: ignore[arg-type]
+    async with fetcher:
+        fetcher.subscribe(place(0), 0, 9)
+        asked = await cluster.channel.next()
+        data = memoryview(bytes(ids_batch([1, 2])))
+        told = PbFetchLogRespForBucket(bucket_id=0, high_watermark=9, records=data, filtered_end_offset=12)
+        answer = PbFetchLogRespForTable(table_id=7, buckets_resp=(told,))
+        asked.answer.set_result(FetchLogResponse(tables_resp=(answer,)))
+        assert ids(*await read_all(fetcher)) == [1, 2]
+    assert [(one.start, one.stop, one.missing) for one in damage.left_out] == [(2, 9, True)]

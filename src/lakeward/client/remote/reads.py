@@ -14,7 +14,7 @@ from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
 
 if TYPE_CHECKING:
-    from lakeward.client.log_fetcher import Cursor
+    from lakeward.client.cursor import Cursor
 
 #: Pieces that one scan has under way or waiting, over all of its buckets.
 _SLOTS = 16
