@@ -8,5 +8,6 @@ pyfluss_work     the official client: append, scan, projected scan, latencies
 own_client_work  our client: append, scan
 raw_work         the protocol without a client, against the loopback's own rate
 kv_stores        the key/value engines by themselves: `python -m bench.kv_stores`
+fairness         every attack of `tests/support/attacks` with a pinger beside it: `python -m bench.fairness`
 report           the table, with what was promised
 """

@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
 from types import GeneratorType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
-from lakeward.protocol.codec import decode, encode_parts
+from lakeward.protocol.codec import Parts, decode, encode_parts
 from lakeward.protocol.frames import RequestHeader, error_frame, response_frame
 from lakeward.protocol.messages.metadata import ApiVersionsResponse, PbApiVersion
 from lakeward.rpc.server_connection import ServerConnection
@@ -18,6 +18,12 @@ from lakeward.rpc.server_connection import ServerConnection
 _log = logging.getLogger(__name__)
 _MESSAGE_CHARACTERS_MAX = 2048
 _T = TypeVar("_T")
+
+
+class Encoded(NamedTuple):
+    """An answer whose parts were encoded one by one: messages joined are one message with longer lists."""
+
+    parts: Parts
 
 
 class Exchange:
@@ -35,7 +41,9 @@ class Exchange:
     def reply(self, message: Any) -> None:
         """Answer with a message."""
         assert not self.is_done
-        frame = response_frame(self.request_id, encode_parts(message))  # if this fails, the client is still told
+        # If this fails, the client is still told.
+        parts = message.parts if type(message) is Encoded else encode_parts(message)
+        frame = response_frame(self.request_id, parts)
         self.is_done = True
         self.connection.send(frame)
 

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from lakeward.errors import ErrorCode
 from lakeward.options.endpoint import Endpoint
 
-_BACKLOG = 1024
+#: As many are accepted in one turn of the loop.
+_BACKLOG = 256
 
 
 class Listener:

@@ -10,6 +10,8 @@ from lakeward.rpc.buffer_pool import SMALL_BYTES, BufferPool
 _PEEK_BYTES = 4096
 #: What is left of so few bytes is kept aside, and the buffer goes back: thousands of clients may be in mid-sentence.
 _ASIDE_BYTES = 512
+#: The loop reads a socket many times in a row; others must not wait for hundreds of megabytes.
+_READ_BYTES = 1 << 20
 _NOTHING = memoryview(b"")
 
 
@@ -35,7 +37,7 @@ class ReceiveBuffer:
             if self._aside:
                 self.view[: self.end] = self._aside
                 self._aside = b""
-        return self.view[self.end : self._limit]
+        return self.view[self.end : min(self._limit, self.end + _READ_BYTES)]
 
     def make_room(self, size: int) -> bool:
         """See to it that a frame of this size, whose first bytes are here, fits; False when memory is short."""

@@ -196,7 +196,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         now = perf_counter()
         if now < self._queued_until:
             self._queue()
-        elif self._take_frames(now, now + SLICE_S):
+        elif self._take_frames(now, now + SLICE_S if self._turns.is_idle else now):  # one request where others wait
             self._queued_until = now + _QUEUED_S
             self._queue()
 

@@ -33,6 +33,11 @@ class Turns:
         self._queue: deque[Work] = deque()
         self._is_due = False
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits."""
+        return not self._queue
+
     def join(self, work: Work) -> None:
         """Have work done that is not in the queue."""
         self._queue.append(work)

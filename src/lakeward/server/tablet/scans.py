@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
+from lakeward.protocol.codec import Parts, encode
 from lakeward.protocol.messages.log import (
     LimitScanRequest,
     LimitScanResponse,
@@ -22,7 +23,7 @@ from lakeward.protocol.messages.table import (
     PbTableStatsReqForBucket,
     PbTableStatsRespForBucket,
 )
-from lakeward.rpc.dispatch import Exchange, Steps
+from lakeward.rpc.dispatch import Encoded, Exchange, Steps
 from lakeward.server.remote.remote_reads import RemoteReads
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.lazy_kv import LazyKv
@@ -71,12 +72,12 @@ class Scans:
         return ListOffsetsResponse(buckets_resp=tuple(self._offset(request, number) for number in request.bucket_id))
 
     def _offsets(self, request: ListOffsetsRequest) -> Steps:
-        answers = []
-        for place, number in enumerate(request.bucket_id):
-            answers.append(self._offset(request, number))
-            if place % _AT_ONCE == 0:
-                yield
-        return ListOffsetsResponse(buckets_resp=tuple(answers))
+        parts: Parts = []
+        for at in range(0, len(request.bucket_id), _AT_ONCE):
+            answers = tuple(self._offset(request, number) for number in request.bucket_id[at : at + _AT_ONCE])
+            parts.append(encode(ListOffsetsResponse(buckets_resp=answers)))
+            yield
+        return Encoded(parts)
 
     async def _offsets_by_time(self, remote: RemoteReads, request: ListOffsetsRequest) -> ListOffsetsResponse:
         """What was appended at or after a time may be in remote storage, which has to be looked up."""
@@ -192,12 +193,12 @@ class Scans:
         )
 
     def _count(self, request: GetTableStatsRequest) -> Steps:
-        answers = []
-        for place, one in enumerate(request.buckets_req):
-            answers.append(self._stats(request.table_id, one))
-            if place % _AT_ONCE == 0:
-                yield
-        return GetTableStatsResponse(buckets_resp=tuple(answers))
+        parts: Parts = []
+        for at in range(0, len(request.buckets_req), _AT_ONCE):
+            answers = tuple(self._stats(request.table_id, one) for one in request.buckets_req[at : at + _AT_ONCE])
+            parts.append(encode(GetTableStatsResponse(buckets_resp=answers)))
+            yield
+        return Encoded(parts)
 
     def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
         bucket = TableBucket(table_id, one.partition_id, one.bucket_id)

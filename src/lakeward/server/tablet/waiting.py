@@ -7,6 +7,7 @@ thousands wait for one bucket, they are woken a bit at a time, and the next appe
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from time import perf_counter
 from typing import Protocol
 
@@ -33,7 +34,7 @@ class Waiters:
         self._timers: dict[Waiter, asyncio.TimerHandle] = {}
         self._touched: set[TableBucket] = set()
         #: Who is to be looked at, and whether its time is up.
-        self._due: dict[Waiter, bool] = {}
+        self._due: OrderedDict[Waiter, bool] = OrderedDict()
         self._is_queued = False
 
     def __len__(self) -> int:
@@ -91,8 +92,8 @@ class Waiters:
     def take_turn(self, until: float) -> bool:
         """Look at some of those who are due; True when there are more."""
         while self._due:
-            waiter = next(iter(self._due))
-            self._complete(waiter, time_is_up=self._due.pop(waiter))
+            waiter, time_is_up = self._due.popitem(last=False)
+            self._complete(waiter, time_is_up=time_is_up)
             if perf_counter() >= until:
                 break
         self._is_queued = bool(self._due) and self._is_queued
