@@ -138,7 +138,7 @@ def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Nod
         if place + len(buffers) >= len(sizes):
             raise damaged("it has other columns than its schema")
         bits = (length + 7) >> 3
-        if not (bits if nulls else 0) <= sizes[place] <= bits + room:
+        if length and not (bits if nulls else 0) <= sizes[place] <= bits + room:
             raise damaged(f"column {name} has {sizes[place]} bytes that say which of {length} values are NULL")
         place += 1
         for kind in buffers:
@@ -147,7 +147,8 @@ def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Nod
             if kind == DATA:
                 continue
             needed = kind * length if kind >= 0 else bits if kind == BITS else 4 * (length + 1)
-            if not (needed if length else 0) <= size <= needed + room:
+            # Without values there may be anything: Arrow's writers do not cut the offsets of an empty slice.
+            if length and not needed <= size <= needed + room:
                 raise damaged(f"column {name} has {size} bytes where {length} values take {needed}")
     if place != len(sizes):
         raise damaged("it has other columns than its schema")
