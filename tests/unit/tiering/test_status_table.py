@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -117,3 +118,11 @@ def test_a_cluster_that_cannot_take_it_stops_nobody(cluster: Cluster, monkeypatc
     status.ended(HELD, MOVED)
     status.close()
     assert cluster.rows == {}
+
+
+def test_a_bucket_that_stopped_shows_though_its_round_moved_rows(cluster: Cluster) -> None:
+    """The table is failed, with the reason, and what was moved is remembered all the same; until it can go on."""
+    stopped = replace(MOVED, stopped=("shop.orders, bucket 0, offset 7 cannot be read: it is bad.",))
+    found = status_of(cluster, lambda s: s.ended(HELD, stopped))
+    assert (found.state, found.reason, found.last_rows) == ("failed", stopped.stopped[0], MOVED.rows)
+    assert status_of(cluster, lambda s: s.ended(HELD, MOVED)).state == "waiting"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lakeward.client.batch_cutter import PIECE_BYTES
 from lakeward.client.remote.segment import Segment
-from lakeward.errors import LakewardError
+from lakeward.errors import CorruptError, LakewardError
 from lakeward.records.batch_header import HEADER_BYTES, MAGIC_AT, OVERHEAD_BYTES, BatchHeader
 from lakeward.records.log_batch import walk_batches
 
@@ -31,33 +31,50 @@ class PieceCutter:
         self._at = segment.first_byte
         self._next_offset = None if segment.first_byte else segment.start_offset
         self._begun = b""
+        self._wrong: CorruptError | None = None
 
     def take(self, piece: memoryview) -> list[Cut]:
-        """The batches that end in the next piece. Reads the piece, so it is called from a worker thread."""
+        """The batches that end in the next piece. Reads the piece, so it is called from a worker thread.
+
+        What lies before damage is handed on first; the error comes with the next call.
+        """
+        if self._wrong is not None:
+            raise self._wrong
         found: list[Cut] = []
+        try:
+            self._cut(piece, found)
+        except CorruptError as wrong:
+            if not found:
+                raise
+            self._wrong = wrong
+        return found
+
+    def _cut(self, piece: memoryview, found: list[Cut]) -> None:
         if self._begun:
             piece = self._completed(piece, found)
         start = last_end = 0
-        header: BatchHeader | None = None
-        for span in walk_batches(piece):
-            header = span.header
-            self._follows(header, self._at + span.start)
-            last_end = span.end
-            if last_end - start >= PIECE_BYTES:
-                found.append(Cut(piece[start:last_end], header))
-                start = last_end
-        if header is not None and last_end > start:
-            found.append(Cut(piece[start:last_end], header))
+        last: BatchHeader | None = None
+        try:
+            for span in walk_batches(piece):
+                self._follows(span.header, self._at + span.start)
+                last, last_end = span.header, span.end
+                if last_end - start >= PIECE_BYTES:
+                    found.append(Cut(piece[start:last_end], last))
+                    start = last_end
+        finally:
+            if last is not None and last_end > start:
+                found.append(Cut(piece[start:last_end], last))
         self._at += last_end
         if not self._begun:
             self._begun = bytes(piece[last_end:])
             size = self._size_begun(self._begun)
             if size and size <= len(self._begun):
                 raise self._no_batch()
-        return found
 
     def end(self) -> None:
         """Nothing more comes: whatever is missing now will stay so."""
+        if self._wrong is not None:
+            raise self._wrong
         if self._begun:
             raise self._damaged(f"its last batch, at byte {self._at}, is cut off")
         if self._next_offset != self._segment.end_offset:
