@@ -19,6 +19,10 @@ class Clock(Protocol):
         """Milliseconds since 1970, UTC."""
         ...
 
+    def settled_ms(self) -> int:
+        """The time by which data may be deleted: `now_ms`, unless that is in doubt."""
+        ...
+
     def monotonic(self) -> float:
         """Seconds that never go back, for measuring."""
         ...
@@ -34,6 +38,10 @@ class SystemClock:
     def now_ms(self) -> int:
         """Milliseconds since 1970, UTC."""
         return time.time_ns() // 1_000_000
+
+    def settled_ms(self) -> int:
+        """The same."""
+        return self.now_ms()
 
     def monotonic(self) -> float:
         """Seconds that never go back."""
@@ -55,6 +63,10 @@ class ManualClock:
     def now_ms(self) -> int:
         """Milliseconds since 1970, as set."""
         return self._now_ms
+
+    def settled_ms(self) -> int:
+        """The same."""
+        return self.now_ms()
 
     def monotonic(self) -> float:
         """Seconds by which the clock was advanced."""

@@ -26,6 +26,7 @@ from lakeward.runtime.descriptors import raise_limit
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.seldom import SeldomLog
+from lakeward.runtime.trusted_clock import TrustedClock
 from lakeward.server import http
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator import events
@@ -74,8 +75,9 @@ class Node:
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
-        self._clock = SystemClock()
+        self._clock = TrustedClock(SystemClock())
         self._directory = DataDirectory(options.data_dir())
+        self._clock.begin(self._directory.seen_ms)
         self._store = SqliteMetadataStore(self._directory.metadata_file)
         self.coordinator = Coordinator(self._store, options, self._clock)
         self._files = OpenFiles(_OPEN_FILES_MAX)
@@ -277,6 +279,7 @@ class Node:
         chores.every(_TICK_MS, "disk space", self._space.look)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
+        chores.every(_SWEEP_MS, "clock", lambda: self._directory.note_time(self._clock.now_ms()))
         chores.every(_TICK_MS, "relief", self._relief.look)
         if self._remote_logs is not None:
             self._remote_logs.begin(chores)
@@ -288,7 +291,7 @@ class Node:
 
     def _retain(self) -> Iterator[object]:
         self._tablets.refresh_settings()
-        return self._tablets.retain(self._clock.now_ms(), self.coordinator.lake_floor)
+        return self._tablets.retain(self._clock.settled_ms(), self.coordinator.lake_floor)
 
     def _close_idle(self) -> None:
         idle_s = self.options.get(rows.MAX_IDLE_TIME) / 1000
@@ -358,9 +361,9 @@ class Node:
     def _health(self) -> str:
         tables = sum(1 for _ in self.coordinator.catalog.tables())
         stopped = self._space.reasons
-        node = (
-            {"status": "ok", "tables": tables} if not stopped else {"status": "read-only", "tables": tables, **stopped}
-        )
+        node: dict[str, Any] = {"status": "read-only" if stopped else "ok", "tables": tables, **stopped}
+        if self._clock.trouble is not None:
+            node["clock"] = self._clock.trouble
         return json.dumps(node) + "\n"
 
     def _remote_status(self) -> str:

@@ -52,6 +52,8 @@ class DataDirectory:
                 f"The data directory {self.root} is in use by another lakeward server (process {holder}). "
                 f"Stop that server or start this one with another --data-dir."
             ) from None
+        #: When a server was last here, by its clock; None when none was.
+        self.seen_ms = _seen_ms(self._lock)
         with contextlib.suppress(OSError):  # for people only; a disk may be full
             os.ftruncate(self._lock, 0)
             os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
@@ -61,6 +63,10 @@ class DataDirectory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def note_time(self, now_ms: int) -> None:
+        """Say that a server is here, and what time it is."""
+        os.utime(self._lock, (now_ms / 1000, now_ms / 1000))
 
     def close(self) -> None:
         """Let another server have the directory."""
@@ -106,6 +112,11 @@ class DataDirectory:
     def dropped(self) -> list[Path]:
         """Leftovers of drops that a crash interrupted."""
         return [*self.root.glob(f"*/*{_DROPPED_SUFFIX}"), *self.root.glob(f"*/*/*{_DROPPED_SUFFIX}")]
+
+
+def _seen_ms(lock: int) -> int | None:
+    found = os.fstat(lock)
+    return found.st_mtime_ns // 1_000_000 if found.st_size else None
 
 
 def stray_directories(root: Path, next_table_id: int, next_partition_id: int) -> list[Path]:

@@ -44,7 +44,7 @@ class AutoPartitioner:
             return
         settings = AutoPartition.of(descriptor.properties, self._clock.zone())
         now_ms = self._clock.now_ms()
-        expired = self._expired(table, settings, now_ms)
+        expired = self._expired(table, settings, self._clock.settled_ms())
         if expired:
             self._catalog.drop_partitions(expired)
             _log.info("table %s: partitions %s have expired", table.path, ", ".join(p.name for p in expired))

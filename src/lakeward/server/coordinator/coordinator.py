@@ -115,10 +115,10 @@ class Coordinator:
             timer.tick(self.clock.monotonic())
 
     def _expire_offsets(self) -> None:
-        self.producer_offsets.remove_expired(self.clock.now_ms())
+        self.producer_offsets.remove_expired(self.clock.settled_ms())
 
     def _expire_leases(self) -> None:
-        self.snapshot_leases.sweep(self.clock.now_ms())
+        self.snapshot_leases.sweep(self.clock.settled_ms())
 
     def _forget_snapshots(self, event: Dropped) -> None:
         gone = set(event.buckets)

@@ -258,7 +258,7 @@ class LogCopies:
             await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied])
             if wrong is None:
                 self.trouble.worked()
-        self._tablets.retain_one(bucket, self._clock.now_ms())
+        self._tablets.retain_one(bucket, self._clock.settled_ms())
         if wrong is not None:
             raise wrong
         return len(candidates) <= self._limits.segments
@@ -304,7 +304,7 @@ class LogCopies:
     def _expired(self, bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> int:
         only_here = log.bytes_from(manifest.copied_end_offset)
         floor = self._floor_of(bucket)
-        return expired_segments(manifest, log.settings, self._clock.now_ms(), only_here, floor)
+        return expired_segments(manifest, log.settings, self._clock.settled_ms(), only_here, floor)
 
     async def _commit(self, bucket: TableBucket, manifest: LogManifest, before: LogManifest, copied: list[str]) -> None:
         directory = manifest.place.log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +22,9 @@ from lakeward.storage.open_files import OpenFiles, storage_error
 
 Later = Callable[[Callable[[], None]], object]
 _RELATIVE_OFFSET_MAX = 2**31 - 1
+#: How far the last row may be stamped ahead of the clock; further ahead, the clock has been wrong.
+_AHEAD_MS_MAX = 3_600_000
+_log = logging.getLogger(__name__)
 __all__ = ["ClosedSegment", "Later", "LogRead", "LogTablet"]
 
 
@@ -95,6 +99,8 @@ class LogTablet(ReadableLog):
     def append(self, data: memoryview, spans: list[BatchSpan], now_ms: int) -> int:
         """Write batches that were checked and judged; returns the offset of their first record."""
         base = self.end_offset
+        if self.time_ms_max - now_ms > _AHEAD_MS_MAX:
+            self._go_back_in_time(now_ms)
         time_ms = max(now_ms, self.time_ms_max)
         offset = base
         for span in spans:
@@ -116,6 +122,14 @@ class LogTablet(ReadableLog):
             sync_data(segment.path)
             self._unsynced_messages = 0
         return base
+
+    def _go_back_in_time(self, now_ms: int) -> None:
+        """The clock had been far ahead: true times begin in a segment of their own, so that within one they grow."""
+        told = "%s: its last rows are stamped %d s ahead of the clock; those that come now have the true time again"
+        _log.warning(told, self.directory, (self.time_ms_max - now_ms) // 1000)
+        if self._segments and self._segments[-1].size:
+            self.roll(now_ms)
+        self.time_ms_max = now_ms
 
     def _segment_for(self, incoming_bytes: int, last_offset: int, now_ms: int) -> Segment:
         """The segment to write to; a full, old or far-off one is closed first."""

@@ -163,7 +163,8 @@ class ReadableLog(ABC):
         """The offset of the first batch appended at or after a time; the end of the log if there is none."""
         if time_ms > self.time_ms_max:
             return self._meeting_damage(self.end_offset)
-        for number, segment in enumerate(self._segments):
+        first = next((n + 1 for n in reversed(range(len(self._segments))) if self._ends_before(n, time_ms)), 0)
+        for number, segment in enumerate(self._segments[first:], first):
             is_last = number == len(self._segments) - 1
             if is_last or segment.time_ms_max >= time_ms:
                 try:
@@ -174,6 +175,19 @@ class ReadableLog(ABC):
                 if found is not None:
                     return self._meeting_damage(found)
         return self._meeting_damage(self.end_offset)
+
+    def _ends_before(self, number: int, time_ms: int) -> bool:
+        """Whether a closed segment is over before a time. Looked for from the newest: a clock may have been ahead."""
+        if number == len(self._segments) - 1:
+            return False
+        closed_ms = self._segments[number].time_ms_max
+        if closed_ms <= self.time_ms_max:
+            return closed_ms < time_ms
+        try:  # stamped ahead of what came later: the one behind it tells
+            following = next((header for _, header in self._segments[number + 1].headers(0)), None)
+        except BrokenSegmentError:
+            return False
+        return following is not None and following.commit_timestamp_ms < time_ms
 
     def _meeting_damage(self, offset: int) -> int:
         """An offset to read from, or the start of damage right before it: nobody knows when its rows came."""

@@ -140,7 +140,7 @@ def _believe(log: RecoveredLog, segment: Segment, following: int) -> None:
         end, time_ms = -1, -1
     if end == following:
         log.segments.append(segment)
-        log.end_offset, log.time_ms_max = end, max(log.time_ms_max, time_ms)
+        log.end_offset, log.time_ms_max = end, time_ms
     else:
         segment.forget_index()
         _walk(log, segment, _Stretch(segment.base_offset, 0, 0), following, 1 << 62)
@@ -172,7 +172,7 @@ def _position_of_end(log: RecoveredLog, segment: Segment, offset: int) -> int:
         return 0
     position, header = found
     segment.index.cut(position + header.size, offset - segment.base_offset)
-    log.end_offset, log.time_ms_max = offset, max(log.time_ms_max, header.commit_timestamp_ms)
+    log.end_offset, log.time_ms_max = offset, header.commit_timestamp_ms
     return position + header.size
 
 
@@ -220,7 +220,7 @@ def _note(log: RecoveredLog, segment: Segment, one: Good, note_from: int) -> Non
     if base >= note_from and header.writer_id >= 0 and header.batch_sequence >= 0:
         log.writers.record(header.writer_id, WrittenBatch(header.batch_sequence, base, last, time_ms))
     log.end_offset = last + 1
-    log.time_ms_max = max(log.time_ms_max, time_ms)
+    log.time_ms_max = time_ms
 
 
 def _note_writers(log: RecoveredLog, directory: Path, closed: Segment) -> None:

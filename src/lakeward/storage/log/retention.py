@@ -31,6 +31,14 @@ class AgedSegment(Protocol):
         ...
 
 
+def closed_ms(segments: Sequence[AgedSegment], number: int, now_ms: int) -> int:
+    """When a segment was closed: by its own time or, where the clock was ahead then, by that of one behind it."""
+    own_ms = segments[number].time_ms_max
+    if own_ms <= now_ms:
+        return own_ms
+    return min((s.time_ms_max for s in segments[number:] if s.time_ms_max >= 0), default=own_ms)
+
+
 def expired_prefix(segments: Sequence[SegmentFacts], settings: LogSettings, now_ms: int, keep_from_offset: int) -> int:
     """How many of the oldest segments may be deleted.
 
@@ -39,7 +47,7 @@ def expired_prefix(segments: Sequence[SegmentFacts], settings: LogSettings, now_
     total_bytes = sum(s.bytes for s in segments)
     count = 0
     for segment, successor in pairwise(segments):
-        too_old = settings.ttl_ms > 0 and now_ms - segment.time_ms_max > settings.ttl_ms
+        too_old = settings.ttl_ms > 0 and now_ms - closed_ms(segments, count, now_ms) > settings.ttl_ms
         too_much = settings.retention_bytes >= 0 and total_bytes - segment.bytes >= settings.retention_bytes
         if not (too_old or too_much) or successor.base_offset > keep_from_offset:
             break
@@ -58,11 +66,11 @@ def copied_prefix(
     ttl_ms = settings.ttl_ms if settings.local_ttl_ms < 0 else settings.local_ttl_ms
     bound = min(keep_from_offset, copied_offset)
     count = 0
-    for segment, successor in pairwise(segments):
+    for _, successor in pairwise(segments):
         if successor.base_offset > bound:
             break
         too_many = len(segments) - count > max(settings.local_segments, 1)
-        if not too_many and not 0 < ttl_ms < now_ms - segment.time_ms_max:
+        if not too_many and not 0 < ttl_ms < now_ms - closed_ms(segments, count, now_ms):
             break
         count += 1
     return count
