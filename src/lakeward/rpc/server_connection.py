@@ -35,9 +35,8 @@ _FLUSH_BYTES = 1 << 20
 _HTTP_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI")
 _HTTP_REQUEST_BYTES_MAX = 16 * 1024
 _QUICKACK = getattr(socket, "TCP_QUICKACK", None)
-#: A connection that takes more than half of a window for itself has its requests queued for a while.
-_WINDOW_S = 0.010
-_WINDOW_SHARE_S = 0.005
+#: A socket may be read many times in a turn. Who takes more of it than this has its requests queued for a while.
+_TURN_SHARE_S = 0.002
 _QUEUED_S = 0.050
 
 
@@ -95,7 +94,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._in = ReceiveBuffer(pool)
         self.awaited_bytes = 0
         self._stepped: deque[Stepped] = deque()
-        self._queued_until = self._window_at = self._window_used = 0.0
+        self._queued_until = self._turn_at = self._turn_used = 0.0
         self._is_queued = False
         self._lacks_memory = False
         self._is_reading = True
@@ -262,12 +261,11 @@ class ServerConnection(asyncio.BufferedProtocol):
         return more or self._has_had_its_share(now)
 
     def _has_had_its_share(self, begun: float) -> bool:
-        """Whether this client has kept the server busy for most of the last moment."""
-        now = perf_counter()
-        if now - self._window_at > _WINDOW_S:
-            self._window_at, self._window_used = begun, 0.0
-        self._window_used += now - begun
-        return self._window_used > _WINDOW_SHARE_S and not self._is_queued
+        """Whether this client has had more than its share of this turn; the loop's time stands still in a turn."""
+        if self.active_at != self._turn_at:
+            self._turn_at, self._turn_used = self.active_at, 0.0
+        self._turn_used += perf_counter() - begun
+        return self._turn_used > _TURN_SHARE_S and not self._is_queued
 
     def _take_frame(self) -> bool:
         """Handle the next frame if it is whole; otherwise make room for the rest of it."""
