@@ -41,7 +41,7 @@ class LeftOut:
     data: bytes | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        return f"bucket {self.bucket}, offsets {self.start} to {self.stop - 1}: {self.reason}"
+        return f"bucket {self.bucket}, offsets {self.start} to {self.stop - 1}: {self.reason.rstrip('.')}"
 
 
 class DamagedError(CorruptError):

@@ -1,0 +1,69 @@
+"""Ranges that a server has lost, seen by readers: fatal with the server's sentence, or left out by intent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lake_tables import read_by_pyiceberg
+from poison import COLUMNS, good_rows
+from server_process import ServerProcess
+from tiering_runs import TIERED, Warehouse
+
+import lakeward
+from lakeward.errors import CorruptError
+from lakeward.records.log_batch import walk_batches
+
+WHOLE = [*range(12), *range(15, 18), *range(21, 30)]
+RANGES = [(12, 15), (18, 21)]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Iterator[Warehouse]:
+    """A server, the log of whose table d.t lost two of its ten batches."""
+    with ServerProcess(tmp_path / "data") as server:
+        with lakeward.connect(server.bootstrap) as conn:
+            conn.create_database("d")
+            table = conn.create_table("d.t", COLUMNS, buckets=1, properties=TIERED)
+            for first in range(0, 30, 3):
+                table.append(good_rows(first))
+        server.stop()
+        (log,) = server.data_dir.glob("d/t-*/log-0/*.log")
+        data = bytearray(log.read_bytes())
+        for span in list(walk_batches(data)):
+            if span.header.base_offset in {first for first, _ in RANGES}:
+                data[span.end - 9] ^= 0xFF
+        log.write_bytes(data)
+        server.start()
+        warehouse = Warehouse(server.bootstrap, tmp_path / "warehouse")
+        yield warehouse
+        warehouse.close()
+
+
+@pytest.mark.parametrize("columns", [None, ["id"]])
+def test_a_damaged_range_ends_a_scan_with_the_servers_sentence(lake: Warehouse, columns: list[str] | None) -> None:
+    """Whole rows or projected: at once, not after many questions."""
+    with pytest.raises(CorruptError, match=r"d\.t, bucket 0, offset 12 cannot be read: .*lakeward repair"):
+        lake.conn.table("d.t").scan(columns).to_arrow()
+
+
+def test_ranges_are_left_out_by_intent(lake: Warehouse) -> None:
+    """Exactly those, and the scan says so; a count agrees."""
+    table = lake.conn.table("d.t")
+    scan = table.scan(["id"], skip_damaged=True)
+    assert scan.to_arrow().column("id").to_pylist() == WHOLE
+    assert [(one.start, one.stop) for one in scan.left_out] == RANGES
+    counted = table.query("SELECT count(*) AS n FROM t", {"scan.skip-damaged": "true"})
+    assert counted.to_pylist() == [{"n": len(WHOLE)}]
+
+
+def test_tiering_stops_at_a_lost_range_even_with_dead_letters(lake: Warehouse) -> None:
+    """There are no bytes to put aside: somebody has to decide. What lies before it is in the lake."""
+    lake.conn.alter_table("d.t", set={"lakeward.tiering.dead-letter-table": "d.letters"})
+    report = lake.round(lake.conn.table("d.t"))
+    assert len(report.stopped) == 1
+    assert "offset 12 cannot be read" in report.stopped[0]
+    assert sorted(row["id"] for row in read_by_pyiceberg(lake.directory, "d.t")) == list(range(12))
+    with pytest.raises(CorruptError, match="offset 12 cannot be read"):
+        lake.round(lake.conn.table("d.t"))
