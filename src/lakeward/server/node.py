@@ -78,6 +78,7 @@ class Node:
         self._clock = TrustedClock(SystemClock())
         self._directory = DataDirectory(options.data_dir())
         self._clock.begin(self._directory.seen_ms)
+        self._note_time()
         self._store = SqliteMetadataStore(self._directory.metadata_file)
         self.coordinator = Coordinator(self._store, options, self._clock)
         self._files = OpenFiles(_OPEN_FILES_MAX)
@@ -279,7 +280,7 @@ class Node:
         chores.every(_TICK_MS, "disk space", self._space.look)
         chores.every(_TICK_MS, "partitions and producer offsets", self.coordinator.tick)
         chores.every(_SWEEP_MS, "idle connections", self._close_idle)
-        chores.every(_SWEEP_MS, "clock", lambda: self._directory.note_time(self._clock.now_ms()))
+        chores.every(_SWEEP_MS, "clock", self._note_time)
         chores.every(_TICK_MS, "relief", self._relief.look)
         if self._remote_logs is not None:
             self._remote_logs.begin(chores)
@@ -292,6 +293,10 @@ class Node:
     def _retain(self) -> Iterator[object]:
         self._tablets.refresh_settings()
         return self._tablets.retain(self._clock.settled_ms(), self.coordinator.lake_floor)
+
+    def _note_time(self) -> None:
+        # The settled time: a start in the middle of a doubt must not take the doubtful time for certain.
+        self._directory.note_time(self._clock.settled_ms())
 
     def _close_idle(self) -> None:
         idle_s = self.options.get(rows.MAX_IDLE_TIME) / 1000

@@ -1,0 +1,46 @@
+"""A server that was given what it cannot honour says so and does not start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from server_process import ServerProcess
+
+_YEAR_S = 365 * 86_400
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "security.sasl.plain.credentials=alice:hush",
+        "security.protocol.map=FLUSS:SASL",
+        "authorizer.enabled=true",
+        "super.users=User:hush",
+        "s3.endpoint=http://alice:hush@localhost:1",
+    ],
+)
+def test_security_is_not_ignored(tmp_path: Path, setting: str) -> None:
+    """One sentence that names the option and not its value; exit code 1; nothing was made."""
+    command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    done = subprocess.run([*command, "-D", setting], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert setting.partition("=")[0] in done.stderr
+    assert "hush" not in done.stderr + done.stdout
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_clock_far_ahead_of_the_last_run_is_told_at_every_start(tmp_path: Path) -> None:
+    """A second start does not take the doubtful time for certain."""
+    with ServerProcess(tmp_path / "data") as server:
+        server.kill()
+        lock = tmp_path / "data" / "lakeward.lock"
+        seen_s = lock.stat().st_mtime - _YEAR_S
+        os.utime(lock, (seen_s, seen_s))
+        for starts in (1, 2):
+            server.start()
+            server.kill()
+            assert server.log_text.count("365 days") == starts
