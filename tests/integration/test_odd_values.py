@@ -111,3 +111,15 @@ def test_a_row_without_fields_is_refused_where_it_would_be_tiered(lake: Warehous
         lake.conn.alter_table(str(table.path), add_columns={"r": ROW([])})
     plain: lakeward.Table = make(f"{database}.g", {"id": INT(), "r": ROW([])}, buckets=1)
     plain.append([{"id": 1, "r": {}}])
+
+
+@pytest.mark.parametrize("where", ["f > 1", "NOT (f <= 1)", "r.f > 1", "f BETWEEN 2 AND 'NaN'::DOUBLE"])
+def test_nan_is_the_largest_number_whether_it_is_hot_or_cold(lake: Warehouse, database: str, where: str) -> None:
+    """As DuckDB has it; Arrow, which it hands filters to, would drop the row."""
+    columns = "id INT, f DOUBLE, r ROW<f FLOAT>"
+    table = lake.conn.create_table(f"{database}.nan", columns, buckets=1, properties=TIERED)
+    table.append([{"id": 1, "f": float("nan"), "r": {"f": float("nan")}}, {"id": 2, "f": -0.0, "r": None}])
+    sql = f"SELECT id FROM {table.path} WHERE {where}"
+    assert lake.conn.sql(sql).to_pylist() == [{"id": 1}]
+    lake.round(table)
+    assert lake.conn.sql(sql).to_pylist() == [{"id": 1}]

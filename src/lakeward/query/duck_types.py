@@ -2,6 +2,8 @@
 
 It has no nanoseconds where there is a zone, nor in a time of day that it could compare with another one. And it wants
 `pytz` when it hands a filter with a zone down to Arrow: such columns go as microseconds, and a view turns them back.
+Filters on fractions are kept from Arrow as well: NaN is the largest of them for DuckDB, and no number for Arrow, which
+would drop it (`f > 1`), and from the bounds of Parquet's row groups, which do not know of it.
 """
 
 from __future__ import annotations
@@ -40,14 +42,31 @@ def _sent(rows: pa.RecordBatch, ducks: pa.Schema, target: pa.Schema) -> pa.Recor
     return pa.RecordBatch.from_arrays(columns, schema=target)
 
 
-def shown_columns(schema: pa.Schema) -> str:
-    """What a SELECT makes of rows that were handed over."""
-    return ", ".join(_shown(field) for field in schema)
+def shown(schema: pa.Schema, name: str) -> str:
+    """What selects rows that were handed over by this name."""
+    is_nested = any(pa.types.is_nested(f.type) and _is_misjudged(f) for f in schema)
+    # Filters go into the fields of a ROW, but not through an OFFSET.
+    end = " OFFSET 0" if is_nested else ""
+    return f"SELECT {', '.join(map(_shown, schema))} FROM {name}{end}"  # noqa: S608 - names of columns, quoted
+
+
+def unjudged(expression: str, arrow: pa.DataType) -> str:
+    """An expression that DuckDB leaves out no rows by before it has seen them: bounds do not know of NaN."""
+    return f"-(-{expression})" if pa.types.is_floating(arrow) else expression
 
 
 def _shown(field: pa.Field) -> str:
     name = '"' + field.name.replace('"', '""') + '"'
-    return f"make_timestamptz({name}) AS {name}" if _is_zoned(field) else name
+    if _is_zoned(field):
+        return f"make_timestamptz({name}) AS {name}"
+    return f"{unjudged(name, field.type)} AS {name}"
+
+
+def _is_misjudged(field: pa.Field) -> bool:
+    """Whether Arrow would filter the column, or a part of it, in another way than DuckDB does."""
+    arrow = field.type
+    parts = [arrow.field(n) for n in range(arrow.num_fields)] if pa.types.is_nested(arrow) else []
+    return pa.types.is_floating(arrow) or _is_zoned(field) or any(map(_is_misjudged, parts))
 
 
 def _is_zoned(field: pa.Field) -> bool:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
 from lakeward.query.duck_session import duck_cursor
-from lakeward.query.duck_types import duck_schema, sent, shown_columns
+from lakeward.query.duck_types import duck_schema, sent, shown, unjudged
 from lakeward.query.merge import Tail
 from lakeward.query.plan import Plan, spread
 from lakeward.query.read import read_splits, read_tails, result_schema
@@ -136,8 +136,9 @@ class PlanView:
             source = f"{source} ANTI JOIN ({gone}) USING (filename, file_row_number)"
         types = _types_of(self._schema)
         wanted = ", ".join(
-            f"CAST({_quoted(name) if name in there else 'NULL'} AS {types[name]}) AS {_quoted(name)}"
-            for name in self._schema.names
+            unjudged(f"CAST({_quoted(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
+            + f" AS {_quoted(f.name)}"
+            for f in self._schema
         )
         if keys is None:
             return f"(SELECT {wanted} FROM {source})"
@@ -162,10 +163,10 @@ class PlanView:
         self._made += 1
         name = f"{self._prefix}_{self._made}"
         self._duck.register(name, sent(rows))
-        shown = shown_columns(rows.schema)
+        selected = shown(rows.schema, name)
         if not self._is_joined:
-            return f"(SELECT {shown} FROM {name})"
-        self._duck.execute(f"CREATE TABLE {name}_rows AS SELECT {shown} FROM {name}")
+            return f"({selected})"
+        self._duck.execute(f"CREATE TABLE {name}_rows AS {selected}")
         self._duck.unregister(name)
         return f"{name}_rows"
 
