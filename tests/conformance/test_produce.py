@@ -11,9 +11,12 @@ from wire_client import WireCluster
 from wire_tables import ID, LATEST, WireTable
 
 from lakeward.errors import ErrorCode
+from lakeward.model import data_types as t
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
+from lakeward.records import compacted_row, indexed_row
 from lakeward.records.log_batch import seal, walk_batches
+from lakeward.records.row_batches import encode_records
 from lakeward.runtime.clock import SystemClock
 
 IDS = pa.schema([("id", pa.int64())])
@@ -268,7 +271,8 @@ def test_row_formats_are_stored_as_they_come(cluster: WireCluster, database: str
     table = WireTable.create(
         cluster, database, f"rows_{log_format.lower()}", ID, properties={"table.log.format": log_format}
     )
-    batch = raw_batch(2, bytes(range(40)))
+    codec = (compacted_row if log_format == "COMPACTED" else indexed_row).codec((t.BIGINT(),))
+    batch = raw_batch(2, encode_records([bytes(codec.encode((1,))), bytes(codec.encode((None,)))]))
     table.append(batch)
     assert bytes(table.fetch().records)[21:] == batch[21:]
     refused = table.fetch(columns=(0,)).error_code

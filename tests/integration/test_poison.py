@@ -10,14 +10,18 @@ import pytest
 from arrow_batches import arrow_batch
 from poison_batches import LOG_POISON, ROWS, SCHEMA_JSON, forged
 from pyfluss_session import Session, error_code, scan
+from raw_batches import raw_batch
 from server_process import ServerProcess
 from wire_client import WireCluster
 from wire_tables import LATEST, WireTable
 
 from lakeward import connect
 from lakeward.errors import ErrorCode
+from lakeward.model import data_types as t
 from lakeward.protocol.api import Api
+from lakeward.records import compacted_row, indexed_row
 from lakeward.records.log_batch import reseal
+from lakeward.records.row_batches import encode_records
 
 REFUSED = ErrorCode.INVALID_TARGET_COLUMN.value
 STRUCTURE = [name for name, (_, _, is_contents) in LOG_POISON.items() if not is_contents]
@@ -100,3 +104,27 @@ async def test_pyfluss_is_told_at_once(session: Session) -> None:
     prices = pa.Array.from_buffers(pa.decimal128(5, 2), 1, [None, unfit])
     sent = writer.write_arrow_batch(pa.record_batch([prices], names=["price"]))
     assert await error_code(sent.wait()) == REFUSED
+
+
+@pytest.mark.parametrize("form", ["COMPACTED", "INDEXED"])
+def test_poison_in_rows_is_refused(cluster: WireCluster, database: str, form: str) -> None:
+    """Logs of rows: lengths, change types, cut rows, foreign bytes; what is right is taken."""
+    columns = (("id", "BIGINT"), ("name", "STRING"))
+    table = WireTable.create(cluster, database, "rows", *columns, properties={"table.log.format": form})
+    codec = (compacted_row if form == "COMPACTED" else indexed_row).codec((t.BIGINT(), t.STRING()))
+    rows = [bytes(codec.encode((1, "größer"))), bytes(codec.encode((None, "x")))]
+    good = encode_records(rows)
+    assert table.append(raw_batch(2, good)) == 0
+    foreign = bytes(rows[0]).replace("ö".encode(), b"\xff\xfe")
+    for body, count in (
+        (good, 3),
+        (good, 1),
+        (good[:-1], 2),
+        (b"\x7f" + good[1:], 2),
+        (encode_records(rows, [0, 4]), 2),
+        (encode_records([rows[0][:-2], rows[1]]), 2),
+        (encode_records([rows[0] + b"\0"]), 1),
+        (encode_records([foreign]), 1),
+    ):
+        assert table.produce(raw_batch(count, body)).error_code == REFUSED, body
+    assert table.offset(LATEST) == 2

@@ -11,10 +11,14 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo, TablePath
+from lakeward.options.table import LOG_FORMAT
+from lakeward.records import compacted_row, indexed_row
 from lakeward.records.arrow_message import read_message
 from lakeward.records.arrow_structure import Node, check_structure, nodes_of
 from lakeward.records.batch_header import HEADER_BYTES
 from lakeward.records.log_batch import BatchSpan
+from lakeward.records.row_batches import APPEND_ONLY, records_of
+from lakeward.records.row_codec import RowFormat
 from lakeward.records.statistics import parse_statistics
 from lakeward.server.coordinator.catalog import Catalog
 
@@ -22,6 +26,7 @@ from lakeward.server.coordinator.catalog import Catalog
 #: take by default (`client.scanner.log.max-decompressed-batch-size`): nothing is stored that they refuse.
 _RAW_BYTES_MAX = 128 << 20
 _RATIO_MAX = 16
+_ROW_FORMATS: dict[str, RowFormat] = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 
 
 class AppendChecks:
@@ -36,7 +41,7 @@ class AppendChecks:
         """Refuse batches that readers could not read."""
         if table.descriptor.has_primary_key:
             raise ErrorCode.INVALID_TABLE.error(f"Table {table.path} has a primary key; rows are put, not appended.")
-        is_arrow = table.descriptor.properties.get("table.log.format", "ARROW").upper() == "ARROW"
+        log_format = LOG_FORMAT.read(table.descriptor.properties).upper()
         for span in spans:
             schema_id = span.header.schema_id
             schema = self._catalog.schema(table.table_id, schema_id) if 0 < schema_id <= table.schema_id else None
@@ -44,10 +49,11 @@ class AppendChecks:
                 raise ErrorCode.SCHEMA_NOT_EXIST.error(
                     f"Table {table.path} has schemas 1 to {table.schema_id}; the batch was written with {schema_id}."
                 )
-            if not is_arrow:
-                continue
             try:
-                self._check_arrow(table.table_id, schema, data, span)
+                if log_format == "ARROW" or _begins_as_arrow(data, span):
+                    self._check_arrow(table.table_id, schema, data, span)
+                else:
+                    self._check_rows(_ROW_FORMATS[log_format], schema, data, span)
             except LakewardError as wrong:
                 raise refused(table.path, bucket, wrong) from wrong
 
@@ -75,6 +81,19 @@ class AppendChecks:
 
             check_contents(data, checked, nodes)
 
+    def _check_rows(self, form: RowFormat, schema: Schema, data: memoryview, span: BatchSpan) -> None:
+        """Rows of the INDEXED and COMPACTED formats, one at a time: no client of today writes many of them."""
+        at = span.start + HEADER_BYTES[span.header.magic] + span.header.statistics_length
+        codec = form(tuple(column.type for column in schema.columns))
+        for change_type, row in records_of(data[at : span.end], span.header.record_count):
+            if change_type != APPEND_ONLY:
+                raise _unfit("a log table takes rows that are appended, and no other kind of change")
+            if not self._looks_at_contents:
+                continue
+            for column, value in zip(schema.columns, codec.decode(bytes(row)), strict=True):
+                if value is None and not column.type.nullable:
+                    raise _unfit(f"column {column.name} must not be NULL")
+
     def _schema_nodes(self, table_id: int, schema_id: int, schema: Schema) -> tuple[Node, ...]:
         nodes = self._nodes.get((table_id, schema_id))
         if nodes is None:
@@ -88,6 +107,12 @@ def refused(table: TablePath, bucket: TableBucket, wrong: LakewardError) -> Lake
     if bucket.partition_id is not None:
         where = f"Bucket {bucket.bucket} of partition {bucket.partition_id} of table {table}"
     return ErrorCode.INVALID_TARGET_COLUMN.error(f"{where} refuses a batch; nothing of it was written. {wrong.message}")
+
+
+def _begins_as_arrow(data: memoryview, span: BatchSpan) -> bool:
+    """Whether an Arrow message stands where rows should: pyfluss sends one whatever the table's format is."""
+    at = span.start + HEADER_BYTES[span.header.magic] + span.header.statistics_length
+    return bytes(data[at : at + 4]) == b"\xff\xff\xff\xff"
 
 
 def _check_statistics(block: memoryview, schema: Schema, rows: int) -> None:
