@@ -9,7 +9,7 @@ import json
 import os
 import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,7 +26,8 @@ from wire_tables import EARLIEST, LATEST, WireTable, create_database
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.records.log_batch import crc_is_right, walk_batches
 from lakeward.remote.log_manifest import LogManifest
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.metadata_store.files import MetadataFiles
+from lakeward.server.metadata_store.opening import fill, new_database
 
 ROUNDS = int(os.environ.get("REMOTE_CRASH_ROUNDS", "4"))
 SEED = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**6))))
@@ -110,11 +111,10 @@ def _records(table: WireTable, offset: int) -> Iterator[bytes]:
 
 def _manifests(data_dir: Path, remote: Path) -> list[tuple[LogManifest, Path]]:
     """What the pointers on disk name."""
-    metadata = SqliteMetadataStore(data_dir / "metadata.db")
-    try:
-        texts = [document.text for document in metadata.documents("remote-logs")]
-    finally:
-        metadata.close()
+    files = MetadataFiles(data_dir / "metadata.db")
+    with closing(new_database()) as database:  # looked at, not opened: the server may be running
+        fill(files, files.find(), database)
+        texts = [row[0] for row in database.execute("SELECT text FROM documents WHERE area = 'remote-logs'")]
     paths = [remote / json.loads(text)["remote_log_manifest_path"] for text in texts]
     return [(LogManifest.of_json(path.read_bytes()), path) for path in paths]
 
