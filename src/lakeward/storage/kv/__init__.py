@@ -28,6 +28,7 @@
     target_columns   which columns a request may name
     aggregate_functions, roaring, roaring64, roaring_containers    cells merged; bitmaps united
     value_rows, null_rules    stored values as plain cells; where NULL is refused
+    key_checks     keys of a put against its rows and its bucket
     changelog      +I -U +U -D: what a change looks like in the log
     auto_increment   numbers of a bucket, in segments
 
