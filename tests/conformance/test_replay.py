@@ -33,7 +33,6 @@ IDS = {"table_id", "partition_id", "writer_id"}
 #: APIs that Apache Fluss lists and we do not: between its servers, or of later issues.
 NOT_YET = {
     *(1013, 1018, 1019, 1020, 1022, 1027, 1028, 1029, 1031, 1043),  # private, between servers
-    *(1047, 1048, 1049, 1050, 1051),  # clusters of several servers
 }
 #: Exchange number → why its answer may differ. Everything else must be equal.
 DIFFERENCES = {

@@ -259,7 +259,6 @@ def test_names_that_lead_elsewhere_are_refused(victim: ServerProcess, name: str)
         b"null",
         b"{" * 100_000,
         b'{"schema":' * 5000,
-        table_json(),
         table_json(("id", "NO_SUCH_TYPE")),
         table_json(("id", "BIGINT"), ("id", "BIGINT")),
         table_json(("id", "BIGINT"), bucket_count=-1),
@@ -270,7 +269,7 @@ def test_names_that_lead_elsewhere_are_refused(victim: ServerProcess, name: str)
         table_json(("id", "BIGINT"), schema=None),
         table_json(("id", "BIGINT"), partition_key=[["id"]]),
     ],
-    ids=range(18),
+    ids=range(17),
 )
 def test_descriptors_that_make_no_sense_are_refused(victim: ServerProcess, json: bytes) -> None:
     """A table that cannot be is refused with a code of its own, never with an unexpected error."""
