@@ -20,6 +20,7 @@ _PAGES = [
     "docs/guides/primary-keys.md",
     "docs/guides/tiering-to-iceberg.md",
     "docs/guides/union-reads.md",
+    "docs/guides/damage.md",
 ]
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

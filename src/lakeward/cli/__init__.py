@@ -13,6 +13,7 @@ upsert, delete, lookup, changelog, dump
 sql, plan, lake_read  SELECTs without Spark, and how a table would be read
 tier, lake            the tiering service, what people say to it, and looking after lake tables
 groups, completion
+verify, repair        stored files: what is damaged, and giving it up
 skip                  tiering and consumer groups go past rows that cannot be read
 
 listing, text_table   listings and records, as tables or one JSON document

@@ -39,6 +39,8 @@ _SECTIONS = {
         "groups": _HOME + "groups",
         "skip": _HOME + "skip",
         "remote": _HOME + "remote",
+        "verify": _HOME + "verify",
+        "repair": _HOME + "repair",
         "cluster": _HOME + "cluster",
         "completion": _HOME + "completion",
     },

@@ -181,6 +181,16 @@ WRITER_PARKING_TIMEOUT = _row(
     _SECOND_MS,
     "How long a batch waits for the ones before it; then it is refused (Lakeward).",
 )
+LOG_SCRUB_INTERVAL = _row(
+    "log.scrub.interval",
+    DURATION,
+    _DAY_MS,
+    "Pause between two readings of all closed segments, which look for bytes that are not as they were written"
+    " (Lakeward).",
+)
+LOG_SCRUB_RATE = _row(
+    "log.scrub.rate", SIZE, 8 * _MB, "How much the scrubber reads in a second at most; 0 switches it off (Lakeward)."
+)
 DISK_WRITE_LIMIT = _row(
     "server.data-disk.write-limit-ratio",
     RATIO,

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import LakewardError
@@ -40,6 +41,7 @@ from lakeward.server.relief import Relief
 from lakeward.server.remote.fenced_store import fenced
 from lakeward.server.remote.opening import opened_store
 from lakeward.server.remote.tokens import SecurityTokens
+from lakeward.server.scrubber import Scrubber
 from lakeward.server.tablet.append_checks import AppendChecks
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.early import EarlyBatches
@@ -68,6 +70,7 @@ _OPEN_FILES_MAX = 512
 #: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
 _OTHER_FILES = 256
 _STATE_THREADS = 2
+_DAMAGES_SHOWN_MAX = 100
 
 
 class Node:
@@ -151,6 +154,8 @@ class Node:
         if state is not None:
             handlers[Api.GET_KV_SNAPSHOT_METADATA] = state.snapshot_metadata
             state.declare(self._metrics)
+        scrub_ms = self.options.get(rows.LOG_SCRUB_INTERVAL)
+        self._scrubber = Scrubber(self._tablets, self.options.get(rows.LOG_SCRUB_RATE), scrub_ms)
         self._declare_metrics()
         elements_max = self.options.get(rows.MAX_ELEMENTS)
         self._dispatcher = Dispatcher(handlers, self._count_request, KV_REQUEST_TYPES, elements_max)
@@ -162,6 +167,7 @@ class Node:
         catalog.may_grow = self._space.check
         self._space.look()
         self._begin_chores()
+        self._scrubber.begin(loop)
         return await self._listen()
 
     async def _listen(self) -> list[tuple[str, int]]:
@@ -184,6 +190,7 @@ class Node:
         for listener in self._listeners:
             listener.close()
         self._waiters.release_all()
+        await self._scrubber.stop()
         await self._housekeeping.stop()
         if self._remote_logs is not None:
             await self._remote_logs.stop()
@@ -365,8 +372,16 @@ class Node:
 
     def _health(self) -> str:
         tables = sum(1 for _ in self.coordinator.catalog.tables())
+        node: dict[str, Any] = {"status": "ok", "tables": tables}
+        damaged = [
+            {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
+            for log, one in islice(self._tablets.damages(), _DAMAGES_SHOWN_MAX)
+        ]
+        if damaged:
+            node |= {"status": "damaged", "damaged": damaged}
         stopped = self._space.reasons
-        node: dict[str, Any] = {"status": "read-only" if stopped else "ok", "tables": tables, **stopped}
+        if stopped:
+            node |= {"status": "read-only", **stopped}
         if self._clock.trouble is not None:
             node["clock"] = self._clock.trouble
         return json.dumps(node) + "\n"
@@ -385,6 +400,12 @@ class Node:
         logs.read_from(lambda: len(self._tablets))
         stored = self._metrics.gauge("lakeward_log_bytes", "Bytes in the logs that are in use.")
         stored.read_from(self._tablets.stored_bytes)
+        damaged = self._metrics.gauge("lakeward_damaged_ranges", "Ranges of offsets that cannot be read.")
+        damaged.read_from(lambda: sum(1 for _ in self._tablets.damages()))
+        given = self._metrics.gauge("lakeward_given_up_ranges", "Ranges of offsets that were given up by a repair.")
+        given.read_from(lambda: sum(len(log.given_up) for _, log in self._tablets.open_logs()))
+        scrubbed = self._metrics.counter("lakeward_scrubbed_bytes_total", "Bytes that the scrubber has read.")
+        scrubbed.read_from(lambda: self._scrubber.bytes_read)
         waiting = self._metrics.gauge("lakeward_fetches_waiting", "Fetches that wait for rows.")
         waiting.read_from(lambda: len(self._waiters))
         LakeMetrics(self.coordinator, self._tablets).declare(self._metrics)

@@ -23,7 +23,7 @@ _GROWTH_BYTES_MAX = 4 << 20
 
 
 class Selected(NamedTuple):
-    """What a fetch gets of one bucket; `filtered_end_offset` is set when the last batches were filtered out."""
+    """What a fetch gets of one bucket; `filtered_end_offset` is set when the last batches were left out, or empty."""
 
     records: list[bytes | bytearray | memoryview]
     size: int
@@ -50,7 +50,7 @@ class Selections:
         if not read.data:
             return Selected([], 0, next_offset)
         if positions is None and predicate is None:
-            return Selected([read.data], len(read.data), next_offset)
+            return Selected([read.data], len(read.data), next_offset, read.empty_until)
         return self._walk(table, positions, predicate, read)
 
     def _walk(
@@ -64,7 +64,8 @@ class Selections:
             if number == _BATCHES_MAX or total > len(read.data) + _GROWTH_BYTES_MAX:
                 break
             next_offset = span.header.last_offset + 1
-            last_was_kept = predicate is None or self._is_wanted(table, read.data, span, predicate)
+            has_rows = span.header.record_count > 0
+            last_was_kept = has_rows and (predicate is None or self._is_wanted(table, read.data, span, predicate))
             if not last_was_kept:
                 continue
             if positions is None:

@@ -170,8 +170,11 @@ class Tablets:
 
     def segments_on_disk(self, bucket: TableBucket) -> list[tuple[int, int]]:
         """Base offset and size of each segment of a log, in order; for logs that are not in use."""
-        directory = self._directory.log(self._parent(self.table(bucket), bucket), bucket.bucket)
-        return sorted((int(path.stem), path.stat().st_size) for path in directory.glob("*.log"))
+        return sorted((int(path.stem), path.stat().st_size) for path in self.log_directory(bucket).glob("*.log"))
+
+    def log_directory(self, bucket: TableBucket) -> Path:
+        """Where the log of a bucket is kept."""
+        return self._directory.log(self._parent(self.table(bucket), bucket), bucket.bucket)
 
     def kv(self, bucket: TableBucket, version: int | None = None) -> KvTablet:
         """The state of a bucket of a primary key table; `version` is that of the API it is asked through."""

@@ -77,7 +77,7 @@ def _rewrite(segment: ClosedSegment, table: KvTable, newest: HashStore) -> Compa
 def _changes(segment: ClosedSegment, table: KvTable) -> Iterator[tuple[BatchSpan, ChangelogRows, I64]]:
     """Every batch of a segment with its rows and their offsets."""
     data = memoryview(segment.path.read_bytes())
-    size, end = good_prefix(data, segment.base_offset)
+    size, end, _ = good_prefix(data, segment.base_offset)
     if size < len(data) or end != segment.end_offset:
         raise ErrorCode.CORRUPT_RECORD.error(f"{segment.path} is damaged behind offset {end} and is not compacted.")
     for span in walk_batches(data):

@@ -131,6 +131,12 @@ def newest_good_snapshot(directory: Path) -> Snapshot | None:
     return next((s for s in stored_snapshots(directory) if _is_good(s)), None)
 
 
+def damaged_snapshots(directory: Path) -> list[Path]:
+    """The snapshots of which not every byte is as it was written. Reads all of them."""
+    found = ((path, _read_manifest(path)) for path in _numbered(directory))
+    return [path for path, snapshot in found if snapshot is None or not _is_good(snapshot)]
+
+
 def usable_snapshot(directory: Path, log_start: int, log_end: int) -> Snapshot | None:
     """The newest good snapshot that the log goes on from.
 

@@ -32,12 +32,20 @@ class Found(NamedTuple):
     header: BatchHeader
 
 
-def good_prefix(data: memoryview, offset: int, bytes_max: int | None = None) -> tuple[int, int]:
-    """Up to which byte batches follow each other from an offset on, all as they were written, and the offset behind.
+class Prefix(NamedTuple):
+    """How many bytes are good batches, the offset behind them, and where the last of them begins."""
+
+    size: int
+    next_offset: int
+    last_at: int
+
+
+def good_prefix(data: memoryview, offset: int, bytes_max: int | None = None) -> Prefix:
+    """Up to which byte batches follow each other from an offset on, all as they were written.
 
     The walk ends early at the first batch that begins at or behind `bytes_max`.
     """
-    position, end = 0, len(data)
+    position, last_at, end = 0, 0, len(data)
     bound = end if bytes_max is None else min(end, bytes_max)
     head, tail = _HEAD.unpack_from, _TAIL.unpack_from
     while position < bound and end - position >= _SMALLEST:
@@ -49,8 +57,8 @@ def good_prefix(data: memoryview, offset: int, bytes_max: int | None = None) -> 
         crc, delta = tail(data, at)
         if delta < 0 or checksum(data[at + 4 : stop]) != crc:
             break
-        position, offset = stop, base + delta + 1
-    return position, offset
+        position, last_at, offset = stop, position, base + delta + 1
+    return Prefix(position, offset, last_at)
 
 
 def batch_at(data: memoryview, position: int, offset: int | None = None) -> Found | None:
@@ -59,7 +67,7 @@ def batch_at(data: memoryview, position: int, offset: int | None = None) -> Foun
         return None
     if offset is None:
         offset = _HEAD.unpack_from(data, position)[0]
-    size, _ = good_prefix(data[position:], offset, 1)
+    size = good_prefix(data[position:], offset, 1).size
     return Found(position, position + size, read_header(data, position)) if size else None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.errors import CorruptError, ErrorCode
-from lakeward.records.batch_header import BatchHeader
+from lakeward.records.batch_header import BatchHeader, read_header
 from lakeward.records.log_batch import walk_batches
 from lakeward.storage.log.batch_check import good_prefix
 from lakeward.storage.log.damage import Damage
@@ -25,6 +25,8 @@ class LogRead(NamedTuple):
     data: memoryview
     first_offset: int
     reaches_end: bool
+    #: The offset behind the last batch, if that one has no rows: some clients do not go on by themselves.
+    empty_until: int | None = None
 
 
 class ClosedSegment(NamedTuple):
@@ -92,16 +94,28 @@ class ReadableLog(ABC):
                     return LogRead(_NOTHING, offset, reaches_end=False)
                 end = position + header.size
             data = segment.read(position, end)
-            size, behind = good_prefix(data, header.base_offset)
+            size, behind, last_at = good_prefix(data, header.base_offset)
         except BrokenSegmentError:
-            size, behind, end, position, data = 0, offset, 1, 0, _NOTHING
+            size, behind, last_at, end, position, data = 0, offset, 0, 1, 0, _NOTHING
         if size < end - position:
             self.isolate(segment.base_offset, max(offset, behind))
             if behind <= offset:
                 self._refuse_damage(offset)
                 return self.read(offset, bytes_max, at_least_one=at_least_one)
             data = data[:size]
-        return LogRead(data, header.base_offset, behind == self.end_offset)
+        if read_header(data, last_at).record_count:
+            return LogRead(data, header.base_offset, behind == self.end_offset)
+        return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind), bytes_max)
+
+    def _with_rows(self, read: LogRead, bytes_max: int) -> LogRead:
+        """The same with what comes next: an answer that ends without rows makes the batch scanner of pyfluss wait."""
+        if read.reaches_end or self.damages.at(read.empty_until or 0) is not None:
+            return read
+        try:
+            more = self.read(read.empty_until or 0, bytes_max, at_least_one=True)
+        except CorruptError:
+            return read
+        return more._replace(data=memoryview(b"".join((read.data, more.data))), first_offset=read.first_offset)
 
     @staticmethod
     def _found(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
@@ -199,6 +213,15 @@ class ReadableLog(ABC):
     def closed_segments(self) -> list[ClosedSegment]:
         """The segments that nothing is written to any more, oldest first; of a damaged log none is offered."""
         return [] if self.damages else list(self.closed_behind(-1))
+
+    def closed_files(self) -> list[ClosedSegment]:
+        """Closed segments that are not known to be damaged, for whoever looks whether they are."""
+        ends = enumerate(zip(self._segments[:-1], self._bases[1:], strict=False))
+        return [
+            ClosedSegment(one.base_offset, end, one.path, one.size, -1)
+            for number, (one, end) in ends
+            if not one.is_part and self._end_of(number) == end
+        ]
 
     def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
         """Those that end behind an offset; each is looked at when it is its turn. Damage that is met is an error."""

@@ -1,0 +1,77 @@
+"""A log read from end to end without opening it: what is damaged, and what was given up. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
+from lakeward.storage.log.damage import Damage, Damages
+from lakeward.storage.log.log_facts import GivenUp, LogFacts, facts_file, read_facts
+from lakeward.storage.log.segment import DELETED, LOG, file_stem
+from lakeward.storage.log.segment_walk import Bad, SegmentWalk
+
+
+@dataclass(slots=True)
+class LogReport:
+    """What was found of one log."""
+
+    start_offset: int = 0
+    end_offset: int = 0
+    bytes: int = 0
+    damages: Damages = field(default_factory=Damages)
+    given_up: tuple[GivenUp, ...] = ()
+    #: What costs nothing but is worth a word: small files that are made anew, an append that a crash cut off.
+    notes: list[str] = field(default_factory=list)
+
+
+def verify_log(directory: Path, known_end: int = 0, pause: Callable[[int], None] | None = None) -> LogReport:
+    """Read every byte of a log. `pause` is told how many bytes were read, and may wait."""
+    report = LogReport()
+    facts = _facts(report, directory)
+    checkpoints = stored_checkpoints(directory)
+    report.notes += [
+        f"{path} is damaged; an older one is used" for _, path in checkpoints if read_writers(path) is None
+    ]
+    has_left = any(directory.glob("*" + LOG + DELETED))
+    paths = sorted(directory.glob("*" + LOG))
+    bases = [int(path.stem) for path in paths]
+    known = max([known_end, 0 if facts is None else facts.end_offset, *bases[-1:], *(o for o, _ in checkpoints[:1])])
+    start = bases[0] if bases else 0
+    if facts is not None and not has_left and (not bases or start > facts.start_offset):
+        start = facts.start_offset
+        first = bases[0] if bases else known
+        report.damages.add(Damage(start, first, directory / (file_stem(start) + LOG), "the file is missing"))
+    report.start_offset = report.end_offset = start
+    for path, base, following in zip(paths, bases, [*bases[1:], None], strict=True):
+        _verify_segment(report, path, base, following, known, pause)
+    report.end_offset = max(report.end_offset, known)
+    return report
+
+
+def _facts(report: LogReport, directory: Path) -> LogFacts | None:
+    try:
+        facts = read_facts(directory)
+    except ValueError as wrong:
+        report.notes.append(f"{facts_file(directory)} is damaged ({wrong}); it is made anew when the log is opened")
+        return None
+    report.given_up = () if facts is None else facts.given_up
+    return facts
+
+
+def _verify_segment(
+    report: LogReport, path: Path, base: int, following: int | None, known: int, pause: Callable[[int], None] | None
+) -> None:
+    end = base
+    for one in SegmentWalk(path, base, following, pause=pause):
+        if not isinstance(one, Bad):
+            end = one.header.last_offset + 1
+            report.bytes += one.header.size
+        elif one.end > one.first:
+            report.damages.add(Damage(one.first, one.end, path, one.reason))
+        elif end >= known:
+            report.notes.append(f"{path}: the last {one.end_position - one.position} bytes are no batch")
+    report.end_offset = end
+    if following is None and end < known:
+        report.damages.add(Damage(end, known, path, f"the log ends at offset {end} and had reached {known}"))
