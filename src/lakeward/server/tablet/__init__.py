@@ -17,6 +17,7 @@ busy       buckets whose state is worked on by a thread, and who waits for them 
 early      batches that came before their predecessor
 pending    a write request whose buckets are done one after the other
 lazy_kv    kv_service, made when a primary key table is first touched; kv_warm_up compiles what it needs
+log_opening   what a log is told when it is opened, and what it tells
 log_settings  a table's options as its logs take them
 write_stop   reasons why nothing may be written now
 tried_again  chores that fail for one bucket
