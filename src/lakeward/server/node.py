@@ -8,7 +8,6 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import LakewardError
@@ -34,6 +33,7 @@ from lakeward.server.coordinator import events
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.service import handlers as coordinator_handlers
 from lakeward.server.disk_space import DiskSpace
+from lakeward.server.health import declare_damage, health
 from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.lake_metrics import LakeMetrics
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
@@ -70,7 +70,6 @@ _OPEN_FILES_MAX = 512
 #: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
 _OTHER_FILES = 256
 _STATE_THREADS = 2
-_DAMAGES_SHOWN_MAX = 100
 
 
 class Node:
@@ -372,19 +371,7 @@ class Node:
 
     def _health(self) -> str:
         tables = sum(1 for _ in self.coordinator.catalog.tables())
-        node: dict[str, Any] = {"status": "ok", "tables": tables}
-        damaged = [
-            {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
-            for log, one in islice(self._tablets.damages(), _DAMAGES_SHOWN_MAX)
-        ]
-        if damaged:
-            node |= {"status": "damaged", "damaged": damaged}
-        stopped = self._space.reasons
-        if stopped:
-            node |= {"status": "read-only", **stopped}
-        if self._clock.trouble is not None:
-            node["clock"] = self._clock.trouble
-        return json.dumps(node) + "\n"
+        return health(tables, self._tablets, self._space.reasons, self._clock.trouble)
 
     def _remote_status(self) -> str:
         assert self._remote_logs is not None
@@ -400,10 +387,7 @@ class Node:
         logs.read_from(lambda: len(self._tablets))
         stored = self._metrics.gauge("lakeward_log_bytes", "Bytes in the logs that are in use.")
         stored.read_from(self._tablets.stored_bytes)
-        damaged = self._metrics.gauge("lakeward_damaged_ranges", "Ranges of offsets that cannot be read.")
-        damaged.read_from(lambda: sum(1 for _ in self._tablets.damages()))
-        given = self._metrics.gauge("lakeward_given_up_ranges", "Ranges of offsets that were given up by a repair.")
-        given.read_from(lambda: sum(len(log.given_up) for _, log in self._tablets.open_logs()))
+        declare_damage(self._metrics, self._tablets)
         scrubbed = self._metrics.counter("lakeward_scrubbed_bytes_total", "Bytes that the scrubber has read.")
         scrubbed.read_from(lambda: self._scrubber.bytes_read)
         waiting = self._metrics.gauge("lakeward_fetches_waiting", "Fetches that wait for rows.")
