@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,12 @@ def table_info(
     schema = Schema.of([Column(name, parse_type(text)) for name, text in columns.items()], [key] if key else [])
     descriptor = TableDescriptor(schema, tuple(partitions), bucket_count=buckets).normalized()
     return TableInfo(TablePath("shop", "orders"), TABLE_ID, 1, descriptor, 0, 0)
+
+
+def made_for(lake_format: str, info: TableInfo) -> TableInfo:
+    """The table as if it had been created with a lake format, by whose hash its buckets then are."""
+    properties = {**info.descriptor.properties, "table.datalake.format": lake_format}
+    return replace(info, descriptor=replace(info.descriptor, properties=properties))
 
 
 def lake_rows(info: TableInfo, bucket: int, first: int, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
@@ -82,7 +88,7 @@ class Rounds:
     def __init__(self, format_: LakeFormat, warehouse: Home, info: TableInfo) -> None:
         self.format = format_
         self.warehouse = warehouse
-        self.info = info
+        self.info = info = made_for("paimon" if "Paimon" in type(format_).__name__ else "iceberg", info)
         self.catalog = format_.catalog(
             warehouse.properties if isinstance(warehouse, S3Warehouse) else {"warehouse": str(warehouse)}
         )

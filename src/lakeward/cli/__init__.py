@@ -26,8 +26,8 @@ sent_files            files on their way into a table
 append_progress       the bar of a long append
 key_texts             keys as people write them
 files/                CSV, JSON lines, Parquet and Arrow → batches that fit a table
-tier_run, tier_lines, tier_status
-                      the service in a terminal: signals, a line a round, how each table does
+tier_run, tier_lake, tier_lines, tier_status
+                      the service in a terminal: signals, its lake, a line a round, how each table does
 submit/               the tiering service for spark-submit
 child_server, child_bucket
                       servers that live as long as a command

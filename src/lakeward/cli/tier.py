@@ -41,7 +41,8 @@ def _print_script(context: click.Context, _option: click.Parameter, wanted: bool
 def tier(context: click.Context, /, **given: Any) -> None:
     """Keep moving what the log has and the lake lacks, until it is stopped.
 
-    Every table with 'table.datalake.enabled' is copied into the lake as often as its 'table.datalake.freshness' says.
+    Every table with 'table.datalake.enabled' is copied into the lake as often as its 'table.datalake.freshness' says. A
+    cluster that knows no lake learns it from the first service that names one.
     Ctrl-C and SIGTERM let rounds under way finish. Several services may run at once, on any machine. `--submit-script`
     prints the path of the script that spark-submit takes.
 

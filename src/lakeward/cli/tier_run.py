@@ -40,6 +40,7 @@ def run_service(
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
     import lakeward
+    from lakeward.cli.tier_lake import settled_lake
     from lakeward.cli.tier_lines import RoundLines
     from lakeward.options.spark import client_options
     from lakeward.runtime.clock import SystemClock
@@ -56,13 +57,13 @@ def run_service(
         signal.signal(number, _leave)  # Spark takes its time to start, and nothing is under way before
     with ExitStack() as stack:
         conn = stack.enter_context(lakeward.connect(session.server, **client_options(client)))
+        where = settled_lake(conn, properties)
         watchers: list[Watcher] = [StatusTable(conn, clock)]
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
         runner = stack.enter_context(_runner(settings, engine, conn))
         service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
         _stop_on_signals(service)
-        where = warehouse or "the cluster's lake"
         said(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
         service.run()
     said("Stopped; every round is finished.")

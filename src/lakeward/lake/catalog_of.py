@@ -14,6 +14,10 @@ from lakeward.lake.formats import lake_format, quick_reader
 from lakeward.lake.port import LakeCatalog, LakeReader, Readable
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_FORMAT
+from lakeward.options.tiering import LAKE_WAREHOUSE, LATE_LAKE_FORMAT
+
+_CATALOGS = frozenset({"type", "uri", "catalog-impl", "py-catalog-impl"})
+_FORMAT_DEFAULT = "iceberg"
 
 _open: dict[tuple[int, str, tuple[tuple[str, str], ...]], LakeCatalog] = {}
 _lock = Lock()
@@ -21,7 +25,7 @@ _lock = Lock()
 
 def catalog_of(info: TableInfo, given: Mapping[str, str]) -> LakeCatalog:
     """The catalog of a table; `given` are properties by the format's own names, and win over the table's."""
-    name, properties = format_name(info), _properties(info, given)
+    name, properties = format_name(info), lake_properties(info, given)
     key = (os.getpid(), name, tuple(sorted(properties.items())))  # a forked worker has files and sockets of its own
     with _lock:
         found = _open.get(key)
@@ -34,7 +38,7 @@ def reader_of(info: TableInfo, given: Mapping[str, str]) -> LakeReader | None:
     """The lake's table as it is now, for readers; None when the lake does not have it."""
     name = format_name(info)
     quick = quick_reader(name)
-    found = None if quick is None else quick(_properties(info, given), info)
+    found = None if quick is None else quick(lake_properties(info, given), info)
     if found is not None:
         return found[0]
     table = catalog_of(info, given).load(info.path)
@@ -43,18 +47,34 @@ def reader_of(info: TableInfo, given: Mapping[str, str]) -> LakeReader | None:
     return None if table is None else table.reader(info)
 
 
-def _properties(info: TableInfo, given: Mapping[str, str]) -> dict[str, str]:
+def has_table(info: TableInfo, given: Mapping[str, str]) -> bool:
+    """Whether a lake has a table; nothing is made by looking."""
+    quick = quick_reader(format_name(info))
+    found = None if quick is None else quick(lake_properties(info, given), info)
+    return found[0] is not None if found is not None else catalog_of(info, given).load(info.path) is not None
+
+
+def lake_properties(info: TableInfo, given: Mapping[str, str]) -> dict[str, str]:
+    """How a table's catalog is opened: as is remembered of the table, as the cluster says, as somebody says here."""
     prefix = f"table.datalake.{format_name(info)}."
     told = {k.removeprefix(prefix): v for k, v in info.descriptor.properties.items() if k.startswith(prefix)}
-    return told | dict(given)
+    place = LAKE_WAREHOUSE.read(info.descriptor.custom_properties)
+    known = {} if place is None or names_catalog(told) or names_catalog(given) else {"warehouse": str(place)}
+    return told | known | dict(given)
+
+
+def names_catalog(properties: Mapping[str, str]) -> bool:
+    """Whether a catalog is named that is not in the warehouse itself."""
+    return bool(_CATALOGS & properties.keys())
 
 
 def format_name(info: TableInfo) -> str:
-    """The lake format of a table."""
-    found = LAKE_FORMAT.read(info.descriptor.properties)
-    if found is None:
-        raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
-            f"{info.path} names no lake format: start the server with datalake.format=iceberg, or create the table "
-            "with 'table.datalake.format'."
-        )
-    return str(found)
+    """The lake format of a table: its own, or the one it was given when it was first tiered."""
+    own = LAKE_FORMAT.read(info.descriptor.properties)
+    return str(own or LATE_LAKE_FORMAT.read(info.descriptor.custom_properties) or _told_format(info))
+
+
+def _told_format(info: TableInfo) -> str:
+    """The format that the cluster has a warehouse for; without one, the one that everything reads."""
+    told = (key.split(".") for key in info.descriptor.properties if key.startswith("table.datalake."))
+    return next((words[2] for words in told if words[3:] == ["warehouse"]), _FORMAT_DEFAULT)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from lakeward.options.kinds import INT64_MAX, TEXT, integer
 from lakeward.options.option import OptionTable, Scope
+from lakeward.options.table import LAKE_FORMATS
 
 TIERING_OPTIONS = OptionTable(Scope.TABLE)
 
@@ -40,6 +41,20 @@ DEAD_LETTER_TABLE = TIERING_OPTIONS.optional(
     "lakeward.tiering.dead-letter-table",
     TEXT,
     "The table that rows go to which do not fit into the lake; without it such a row fails the table.",
+    dynamic=True,
+)
+
+LAKE_WAREHOUSE = TIERING_OPTIONS.optional(
+    "lakeward.lake.warehouse",
+    TEXT,
+    "Where the table's lake is: written down before the first round. A service or reader that names another place is"
+    " told, unless the table is there too.",
+    dynamic=True,
+)
+LATE_LAKE_FORMAT = TIERING_OPTIONS.optional(
+    "lakeward.lake.format",
+    LAKE_FORMATS,
+    "The lake format of a table without 'table.datalake.format', whose keys keep the encoding they have.",
     dynamic=True,
 )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from lakeward.client.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.lake.catalog_of import format_name, reader_of
+from lakeward.lake.home import check_found
 from lakeward.lake.port import LakeReader, LakeSnapshot, PlacedFile
 from lakeward.model.bucket import TableBucket
 from lakeward.model.partition import name_of_values
@@ -51,13 +52,17 @@ class ColdPart:
 
 def open_reader(info: TableInfo, options: Mapping[str, str]) -> LakeReader | None:
     """The lake's table as it is now; None when nothing was tiered yet. LakeUnavailableError: it cannot be opened."""
+    given = lake_options(options)
     try:
-        return reader_of(info, lake_options(options))
+        reader = reader_of(info, given)
     except Exception as wrong:
         # Catalogs fail in as many ways as there are libraries; each of them means that the lake is out of reach.
         raise LakeUnavailableError(
             ErrorCode.LAKE_STORAGE_NOT_CONFIGURED, f"The lake of {info.path} cannot be opened: {wrong}"
         ) from wrong
+    if reader is None:
+        check_found(info, given)
+    return reader
 
 
 def chosen_snapshot(info: TableInfo, reader: LakeReader, settings: ReadOptions) -> LakeSnapshot | None:

@@ -16,11 +16,12 @@ from lakeward.client.sync_table import Table
 from lakeward.errors import ErrorCode
 from lakeward.lake.catalog_of import format_name
 from lakeward.lake.conflict import LakeConflictError
+from lakeward.lake.home import to_remember
 from lakeward.lake.port import LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
-from lakeward.options.tiering import DEAD_LETTER_TABLE, PAUSED, REQUESTED_MS, SKIP_DAMAGED, SKIP_LOST
+from lakeward.options.tiering import DEAD_LETTER_TABLE, LAKE_WAREHOUSE, PAUSED, REQUESTED_MS, SKIP_DAMAGED, SKIP_LOST
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.catalogs import LakeCatalogs
 from lakeward.tiering.damaged_buckets import before_damage, passed_ranges, read_up_to, without
@@ -80,6 +81,7 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         tools, table.info
     ):  # our coordinator gives out no such table; Apache's does
         return RoundReport(assigned.path, None, repaired=False)
+    _remember_lake(tools, table.info)
     lake = tools.catalogs.of(table.info).ensure(table.info)
     known = lake.latest()
     in_lake = _offsets_of(tools, table.info, known)
@@ -123,6 +125,15 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         stopped=tuple(r.stopped for r in results if r.stopped),
         totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
+
+
+def _remember_lake(tools: Tools, info: TableInfo) -> None:
+    """Write down where the table's lake is; a table that is in another one is not tiered again."""
+    if LAKE_WAREHOUSE.read(info.descriptor.custom_properties) == tools.catalogs.place_of(info):
+        return
+    told = to_remember(info, tools.catalogs.given, is_tiered=tools.conn.lake.snapshot(info.path) is not None)
+    if told:
+        tools.conn.alter_table(str(info.path), set=told)
 
 
 def _was_asked_for(tools: Tools, info: TableInfo) -> bool:

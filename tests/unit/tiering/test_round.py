@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from lake_tables import TABLE_ID, table_info
@@ -59,6 +59,13 @@ class World:
         if self.cut == step:
             self.cut = ""
             raise CutError(step)
+
+    # -- where its lake is
+
+    given: ClassVar[dict[str, str]] = {}
+
+    def place_of(self, info: TableInfo) -> None:
+        """Nowhere."""
 
     # -- the connection and its table
 

@@ -2,6 +2,8 @@
 
 Log tables     their partition keys, then __bucket (or bucket[n] of the one bucket key); sorted by __offset
 Primary key    their partition keys, then bucket[n] of the bucket key, which is how such a table is bucketed
+
+A table that was not made for Iceberg has buckets by another hash: its last partition field is __bucket in any case.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.iceberg.places import SpecColumn
 from lakeward.lake.system_columns import BUCKET, OFFSET
 from lakeward.model.table import TableInfo
+from lakeward.options.table import LAKE_FORMAT
 
 _FIRST_ID = 1000
 
@@ -26,7 +29,8 @@ def partition_spec(info: TableInfo, schema: IcebergSchema) -> PartitionSpec:
     """The partition spec of a table; refuses keys that Iceberg's buckets cannot follow."""
     descriptor = info.descriptor
     keys = descriptor.bucket_keys
-    if descriptor.has_primary_key and len(keys) != 1:
+    is_by_hash = LAKE_FORMAT.read(descriptor.properties) == "iceberg"
+    if is_by_hash and descriptor.has_primary_key and len(keys) != 1:
         raise ErrorCode.INVALID_TABLE.error(
             f"{info.path} is bucketed by {', '.join(keys)}; in Iceberg a primary key table is bucketed by exactly one "
             "column. Name one with 'bucket.key', or use 'table.datalake.format' = 'paimon'."
@@ -34,7 +38,7 @@ def partition_spec(info: TableInfo, schema: IcebergSchema) -> PartitionSpec:
     fields: list[tuple[str, Transform[Any, Any], str]] = [
         (name, IdentityTransform(), name) for name in descriptor.partition_keys
     ]
-    if len(keys) == 1:
+    if is_by_hash and len(keys) == 1:
         fields.append((keys[0], BucketTransform(info.bucket_count), f"{keys[0]}_bucket"))
     else:
         fields.append((BUCKET, IdentityTransform(), BUCKET))

@@ -160,8 +160,10 @@ def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[Iceber
     None inside where the catalog does not have the table; None alone where the table has to be found in another way.
     """
     directory = warehouse_directory(properties)
-    if directory is None or not (directory / CATALOG_FILE).exists():
+    if directory is None:
         return None
+    if not (directory / CATALOG_FILE).exists():
+        return (None,)  # a catalog is made by who writes, not by who looks
     location = metadata_location(directory, properties, info.path)
     if location is None:
         return (None,)

@@ -16,6 +16,7 @@ from lakeward.lake.system_columns import BUCKET
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column
 from lakeward.model.table import TableInfo
+from lakeward.options.table import LAKE_FORMAT
 
 _VERSION = 3
 _DIRECTORY, _PREFIX = "schema", "schema-"
@@ -144,7 +145,14 @@ def _field(ids: count[int], name: str, type_: DataType, comment: str | None) -> 
 def _options(info: TableInfo) -> dict[str, str]:
     descriptor = info.descriptor
     found = {"bucket": "-1", "partition.legacy-name": "false"}
-    if descriptor.bucket_keys:
+    if LAKE_FORMAT.read(descriptor.properties) != "paimon":
+        # Its buckets are by another hash than Paimon's, which readers would look by.
+        if descriptor.has_primary_key:
+            raise ErrorCode.INVALID_TABLE.error(
+                f"{info.path} was created without 'table.datalake.format' = 'paimon', so its keys are in other buckets "
+                f"than Paimon would put them: tier it into Iceberg, or create it anew with that property."
+            )
+    elif descriptor.bucket_keys:
         found |= {"bucket": str(info.bucket_count), "bucket-key": ",".join(descriptor.bucket_keys)}
     if descriptor.has_primary_key:
         found["changelog-producer"] = "input"

@@ -15,7 +15,7 @@ from lakeward.server.coordinator.alteration import Alteration
 from lakeward.server.coordinator.auto_partitioner import AutoPartitioner
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.coordinator.cluster_config import ClusterConfig
-from lakeward.server.coordinator.lake.settings import lake_format_for
+from lakeward.server.coordinator.lake.settings import may_be_tiered
 from lakeward.server.coordinator.table_defaults import with_canonical_names, with_defaults
 
 TABLE_JSON_BYTES_MAX = 8 * 1024 * 1024
@@ -65,8 +65,9 @@ class TableAdmin:
         """Set or reset properties; nothing is written when nothing changes."""
         table = self.get(path)
         options = self._config.current
-        lake_format = lake_format_for(options, table.descriptor.properties)
-        descriptor = table_changes.with_altered_properties(table, alterations, lake_format)
+        descriptor = table_changes.with_altered_properties(
+            table, alterations, options.get(server_options.DATALAKE_FORMAT), may_be_tiered=may_be_tiered(options)
+        )
         if descriptor == table.descriptor:
             return
         self._check(descriptor)

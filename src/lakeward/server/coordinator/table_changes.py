@@ -15,13 +15,12 @@ from lakeward.server.coordinator.alteration import Alteration, AlterOp, apply_al
 #: Record batches carry the schema id in 16 bits.
 SCHEMA_ID_MAX = 2**15 - 1
 FIELD_ID_MAX = 2**31 - 1
-_LAKE_PREFIX = "table.datalake."
 
 _invalid_alter = ErrorCode.INVALID_ALTER_TABLE.error
 
 
 def with_altered_properties(
-    table: TableInfo, alterations: Sequence[Alteration], lake_format: str | None
+    table: TableInfo, alterations: Sequence[Alteration], lake_format: str | None, *, may_be_tiered: bool
 ) -> TableDescriptor:
     """The descriptor with properties set and reset; keys that may not change are INVALID_ALTER_TABLE."""
     canonical = [_canonical(alteration) for alteration in alterations]
@@ -33,12 +32,11 @@ def with_altered_properties(
     for alteration in canonical:
         apply_alteration(properties if alteration.key.startswith(table_options.PREFIX) else custom, alteration)
     if table_options.LAKE_ENABLED.read(properties) and not table_options.LAKE_ENABLED.read(table.descriptor.properties):
-        if lake_format is None:
-            raise _invalid_alter(
-                f"Table {table.path} cannot be tiered: the cluster has no lake, since 'datalake.format' is not set,"
-                " or 'datalake.enabled' is false."
-            )
-        properties.setdefault(table_options.LAKE_FORMAT.key, lake_format)
+        if not may_be_tiered:
+            raise _invalid_alter(f"Table {table.path} cannot be tiered: 'datalake.enabled' of the cluster is false.")
+        # The format decides how keys are encoded; a table that has keys already keeps the encoding they have.
+        if lake_format is not None and not table.descriptor.bucket_keys:
+            properties.setdefault(table_options.LAKE_FORMAT.key, lake_format)
         table_rules.check_lake_columns(table.schema)
     return replace(table.descriptor, properties=properties, custom_properties=custom)
 
@@ -88,11 +86,3 @@ def _check_fits_table(table: TableInfo, keys: Sequence[str]) -> None:
     descriptor = table.descriptor
     if table_options.KV_STANDBY.key in keys and not descriptor.has_primary_key:
         raise _invalid_alter(f"'{table_options.KV_STANDBY.key}' can only be altered on primary key tables.")
-    lake_keys = [key for key in keys if key.startswith(_LAKE_PREFIX)]
-    if not lake_keys or table_options.LAKE_FORMAT.read(descriptor.properties) is not None:
-        return
-    # Buckets of a table without keys need not agree with the lake's, so it may be tiered even now.
-    if descriptor.bucket_keys or set(lake_keys) != {table_options.LAKE_ENABLED.key}:
-        raise _invalid_alter(
-            f"{', '.join(lake_keys)} cannot be altered: table {table.path} was created while the cluster had no lake."
-        )

@@ -9,7 +9,7 @@ from lakeward.model.table import TableDescriptor
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
-from lakeward.server.coordinator.lake.settings import lake_format_for
+from lakeward.server.coordinator.lake.settings import may_be_tiered
 
 KV_FORMAT_VERSION = 2
 
@@ -43,11 +43,10 @@ def with_defaults(descriptor: TableDescriptor, options: ServerOptions) -> TableD
     lake_format = options.get(server_options.DATALAKE_FORMAT)
     if lake_format is not None:
         default(table_options.LAKE_FORMAT.key, lake_format)
-    if table_options.LAKE_ENABLED.read(properties) and lake_format_for(options, properties) is None:
+    if table_options.LAKE_ENABLED.read(properties) and not may_be_tiered(options):
         raise ErrorCode.INVALID_TABLE.error(
-            f"'{table_options.LAKE_ENABLED.key}' cannot be true: neither the table"
-            f" ('{table_options.LAKE_FORMAT.key}') nor the cluster ('{server_options.DATALAKE_FORMAT.key}') names a"
-            f" lake format, or '{server_options.DATALAKE_ENABLED.key}' is false."
+            f"'{table_options.LAKE_ENABLED.key}' cannot be true: '{server_options.DATALAKE_ENABLED.key}' of the cluster"
+            f" is false."
         )
     if descriptor.has_primary_key:
         if table_options.MERGE_ENGINE.read(properties) is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from lake_tables import table_info
+from lake_tables import made_for, table_info
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.iceberg.layout import partition_of, partition_spec, sort_order, spec_columns
@@ -33,8 +33,15 @@ def test_one_bucket_key_is_a_bucket_transform() -> None:
     """Rows of a key are found by stock readers too."""
     info = table_info({"id": "BIGINT", "name": "STRING"}, buckets=4)
     keyed = replace(info, descriptor=replace(info.descriptor, bucket_keys=("id",)))
-    assert spec_text(keyed) == ["id_bucket: bucket[4]"]
-    assert spec_text(table_info({"id": "BIGINT NOT NULL"}, key="id", buckets=3)) == ["id_bucket: bucket[3]"]
+    assert spec_text(made_for("iceberg", keyed)) == ["id_bucket: bucket[4]"]
+    primary = table_info({"id": "BIGINT NOT NULL"}, key="id", buckets=3)
+    assert spec_text(made_for("iceberg", primary)) == ["id_bucket: bucket[3]"]
+
+
+def test_buckets_by_another_hash_are_a_column() -> None:
+    """A table that was not made for Iceberg: a reader that looked by Iceberg's hash would miss rows."""
+    assert spec_text(table_info({"id": "BIGINT NOT NULL"}, key="id", buckets=3)) == ["__bucket: identity"]
+    assert spec_text(made_for("paimon", table_info({"id": "BIGINT NOT NULL"}, key="id"))) == ["__bucket: identity"]
 
 
 def test_a_primary_key_table_needs_one_bucket_key() -> None:
@@ -43,7 +50,7 @@ def test_a_primary_key_table_needs_one_bucket_key() -> None:
     schema = replace(info.schema, primary_key=("a", "b"))
     two = replace(info, descriptor=replace(info.descriptor, schema=schema, bucket_keys=("a", "b")))
     with pytest.raises(LakewardError, match=r"bucketed by a, b; .*'paimon'") as wrong:
-        spec_text(two)
+        spec_text(made_for("iceberg", two))
     assert wrong.value.code is ErrorCode.INVALID_TABLE
 
 

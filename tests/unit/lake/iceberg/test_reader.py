@@ -113,7 +113,7 @@ def test_a_table_or_a_catalog_that_is_not_there(rounds: Rounds, tmp_path: Path) 
     """Another catalog is not for this way; a table that is missing is known to be."""
     other = replace(rounds.info, path=TablePath("shop", "nothing"))
     assert local_reader({"warehouse": str(rounds.warehouse)}, other) == (None,)
-    assert local_reader({"warehouse": str(tmp_path / "new")}, rounds.info) is None
+    assert local_reader({"warehouse": str(tmp_path / "new")}, rounds.info) == (None,), "looking makes no catalog"
     assert local_reader({"type": "rest", "uri": "http://localhost:1"}, rounds.info) is None
 
 

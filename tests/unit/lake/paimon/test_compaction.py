@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lake_tables import table_info
+from lake_tables import made_for, table_info
 
 from lakeward.lake.paimon.compaction import mergings
 from lakeward.lake.paimon.manifests import ADDED, FileEntry
@@ -13,7 +13,7 @@ from lakeward.lake.paimon.schema_file import schema_of
 from lakeward.lake.paimon.shape import TableShape
 from lakeward.lake.port import LakePlace
 
-INFO = table_info({"id": "BIGINT NOT NULL"}, key="id")
+INFO = made_for("paimon", table_info({"id": "BIGINT NOT NULL"}, key="id"))
 
 
 def shape(**options: str) -> TableShape:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lake_tables import table_info
+from lake_tables import made_for, table_info
 
 from lakeward.errors import LakewardError
 from lakeward.lake.paimon.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
@@ -46,15 +46,27 @@ def test_a_log_table_is_created_as_apache_fluss_creates_it() -> None:
 
 def test_a_primary_key_table_is_created_as_apache_fluss_creates_it() -> None:
     """Bucketed by its bucket key, with a changelog of what was put in."""
-    found = schema_of(table_info({"id": "INT NOT NULL", "name": "STRING"}, key="id", buckets=1), 0)
+    found = schema_of(made_for("paimon", table_info({"id": "INT NOT NULL", "name": "STRING"}, key="id", buckets=1)), 0)
     assert found.primary_keys == ("id",)
     assert found.fields[0].type == "INT NOT NULL"
     assert found.options == {
         "bucket": "1",
         "bucket-key": "id",
         "changelog-producer": "input",
+        "fluss.table.datalake.format": "paimon",
         "partition.legacy-name": "false",
     }
+
+
+def test_keys_in_other_buckets_than_paimons_are_refused_and_rows_need_none() -> None:
+    """A table that was not made for Paimon: its readers would look for keys where they are not."""
+    keyed = table_info({"id": "INT NOT NULL"}, key="id")
+    with pytest.raises(LakewardError, match="tier it into Iceberg"):
+        schema_of(keyed, 0)
+    log = table_info({"id": "INT"})
+    bucketed = replace(log, descriptor=replace(log.descriptor, bucket_keys=("id",)))
+    assert schema_of(bucketed, 0).options["bucket"] == "-1"
+    assert schema_of(made_for("paimon", bucketed), 0).options["bucket-key"] == "id"
 
 
 def test_options_of_paimon_are_passed_on() -> None:

@@ -71,6 +71,7 @@ def test_properties_of_the_cluster_s_lake_may_change() -> None:
             Alteration("table.kv.standby-replica.enabled", "false", AlterOp.SET),
         ],
         "paimon",
+        may_be_tiered=True,
     )
     assert changed.properties["table.datalake.freshness"] == "60000 ms"
     assert changed.properties["table.datalake.enabled"] == "true"

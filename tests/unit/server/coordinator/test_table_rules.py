@@ -63,7 +63,6 @@ REFUSED = {
     "no local segment": (with_(log_tiered_local__segments="0"), INVALID_CONFIG),
     "local ttl above ttl": (with_(log_ttl="1 d", log_local__ttl="2 d"), INVALID_CONFIG),
     "kv format of the future": ({**PK, **with_(kv_format__version="3")}, INVALID_CONFIG),
-    "lake without a lake": (with_(datalake_enabled="true"), INVALID_TABLE),
     "unknown lake": (with_(datalake_format="delta"), INVALID_CONFIG),
     "history without requirements": (with_(datalake_historical__partition_enabled="true"), INVALID_CONFIG),
     "auto partition without partitions": ({"properties": AUTO}, INVALID_CONFIG),
@@ -161,7 +160,9 @@ def test_kinds_of_tables_may_be_forbidden() -> None:
 
 
 def test_a_table_may_name_its_own_lake_where_the_cluster_names_none(world: World) -> None:
-    """So a plain server takes lake tables; `datalake.enabled=false` still forbids them."""
+    """So a plain server takes lake tables, also without any; `datalake.enabled=false` still forbids them."""
+    plain = world.create("c", properties={"table.datalake.enabled": "true"})
+    assert "table.datalake.format" not in plain.descriptor.properties
     own = {"table.datalake.enabled": "true", "table.datalake.format": "paimon"}
     assert world.create("a", properties=own).descriptor.properties["table.datalake.format"] == "paimon"
     later = world.create("b", properties={"table.datalake.format": "iceberg"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from lakeward.errors import ErrorCode
@@ -16,22 +17,22 @@ PREFIX = "datalake."
 _NOT_OF_A_FORMAT = {server_options.DATALAKE_ENABLED.key, server_options.DATALAKE_FORMAT.key}
 #: How a bucket is reached: said once for remote storage, it holds for a lake in a bucket too.
 _OF_A_BUCKET = (remote_store.S3_ENDPOINT, remote_store.S3_REGION, remote_store.S3_PATH_STYLE)
+_WAREHOUSE = re.compile(r"datalake\.\w+\.warehouse")
 _BUCKET_SCHEMES = ("s3://", "s3a://", "s3n://")
 
 
-def lake_format_for(options: ServerOptions, properties: Mapping[str, str]) -> str | None:
-    """The format a table is tiered into: the cluster's, or, where that names none, the table's own; None if neither.
+def may_be_tiered(options: ServerOptions) -> bool:
+    """Whether tables may be tiered.
 
-    Apache Fluss takes no lake table without the cluster's format. Nobody can rely on that who names one.
+    Apache Fluss takes no lake table without the cluster's format. Here a table is a lake table before anybody knows its
+    lake: the first tiering service brings it, and the format decides about keys only in tables that name it.
     """
-    if options.get(server_options.DATALAKE_ENABLED) == "false":
-        return None
-    return options.get(server_options.DATALAKE_FORMAT) or table_options.LAKE_FORMAT.read(properties)
+    return options.get(server_options.DATALAKE_ENABLED) != "false"
 
 
 def catalog_properties(options: ServerOptions) -> dict[str, str]:
     """The lake catalog's options as properties of a table, `table.datalake.<format>.*`, without secrets."""
-    lake_format = options.get(server_options.DATALAKE_FORMAT)
+    lake_format = options.get(server_options.DATALAKE_FORMAT) or _learned_format(options)
     if lake_format is None:
         return {}
     prefix = f"{PREFIX}{lake_format}."
@@ -44,6 +45,11 @@ def catalog_properties(options: ServerOptions) -> dict[str, str]:
         for key, value in texts.items()
         if may_be_told(key.removeprefix(prefix))
     }
+
+
+def _learned_format(options: ServerOptions) -> str | None:
+    """The format of the lake that a tiering service has told of, `datalake.<format>.warehouse`, and nobody else."""
+    return next((key.split(".")[1] for key in sorted(options.texts) if _WAREHOUSE.fullmatch(key)), None)
 
 
 def is_lake_table(descriptor: TableDescriptor) -> bool:

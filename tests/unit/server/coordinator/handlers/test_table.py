@@ -170,8 +170,7 @@ def test_aliases_alter_what_they_mean(world: World, alias: str, value: str, key:
         ("bucket.num", "7", INVALID_ALTER),
         ("table.no.such", "1", INVALID_ALTER),
         ("table.kv.standby-replica.enabled", "true", INVALID_ALTER),
-        ("table.datalake.enabled", "true", INVALID_ALTER),
-        ("table.datalake.freshness", "1 min", INVALID_ALTER),
+        ("table.datalake.format", "iceberg", INVALID_ALTER),
         ("table.log.ttl", "soon", INVALID_CONFIG),
         ("table.log.tiered.local-segments", "0", INVALID_CONFIG),
         ("table.auto-partition.enabled", "true", INVALID_CONFIG),
@@ -202,8 +201,8 @@ def test_properties_can_only_be_set_or_deleted(world: World, op: int, value: str
     assert alter_code(world, request) == code
 
 
-def test_a_log_table_without_keys_may_join_the_lake_later(world: World) -> None:
-    """Once the cluster has one; the format is recorded then."""
+def test_a_table_may_join_the_lake_later(world: World) -> None:
+    """The cluster's format is recorded then, but where there are keys: those stay in the encoding they have."""
     world.create("plain")
     world.create("keyed", buckets=["id"])
     world.coordinator.config.alter([])
@@ -211,7 +210,12 @@ def test_a_log_table_without_keys_may_join_the_lake_later(world: World) -> None:
     lake.ask(Api.ALTER_TABLE, alter_request("plain", **{"table.datalake.enabled": "true"}))
     assert info(lake, "plain")["properties"]["table.datalake.format"] == "iceberg"
     keyed = alter_request("keyed", **{"table.datalake.enabled": "true"})
-    assert lake.refusal(Api.ALTER_TABLE, keyed).code.value == INVALID_ALTER
+    lake.ask(Api.ALTER_TABLE, keyed)
+    assert info(lake, "keyed")["properties"]["table.datalake.enabled"] == "true"
+    assert "table.datalake.format" not in info(lake, "keyed")["properties"]
+    off = World(store=world.store, clock=world.clock, datalake_enabled="false")
+    off.ask(Api.ALTER_TABLE, alter_request("keyed", **{"table.datalake.enabled": "false"}))
+    assert off.refusal(Api.ALTER_TABLE, keyed).code.value == INVALID_ALTER
 
 
 def test_a_column_is_added_at_the_end(world: World) -> None:
