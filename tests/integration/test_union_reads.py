@@ -297,9 +297,10 @@ def test_a_table_as_it_was_at_a_time(lake: Warehouse, log: lakeward.Table, users
 
 
 def test_without_the_lake_a_whole_log_is_read(lake: Warehouse, log: lakeward.Table) -> None:
-    """No catalog is named here: the log still has everything. What only the lake has is refused with the reason."""
+    """No catalog is known here: the log still has everything. What only the lake has is refused with the reason."""
     log.append(rows(0, 10))
     lake.round(log)
+    lake.conn.alter_table(str(log.path), reset=["lakeward.lake.warehouse"])
     log.append(rows(10, 20))
     assert len(read(lake.conn, str(log.path))) == 20
     with pytest.raises(LakewardError, match=r"cannot be opened: No (Iceberg catalog|Paimon warehouse) is named"):
@@ -307,9 +308,12 @@ def test_without_the_lake_a_whole_log_is_read(lake: Warehouse, log: lakeward.Tab
 
 
 def test_another_warehouse_is_not_taken_for_an_empty_one(lake: Warehouse, log: lakeward.Table, tmp_path: Path) -> None:
-    """The server knows a snapshot that this lake does not have."""
+    """The server knows a snapshot that this lake does not have, and as a rule where it is."""
     log.append(rows(0, 10))
     lake.round(log)
+    with pytest.raises(LakewardError, match=f"is in the lake at {tmp_path / 'lake'}, and not at"):
+        read(lake.conn, f"{log.path}$lake", options={"lake.warehouse": str(tmp_path / "other")})
+    lake.conn.alter_table(str(log.path), reset=["lakeward.lake.warehouse"])
     with pytest.raises(LakewardError, match="name the right catalog"):
         read(lake.conn, f"{log.path}$lake", options={"lake.warehouse": str(tmp_path / "other")})
 
