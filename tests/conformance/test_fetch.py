@@ -12,6 +12,7 @@ from wire_client import WireClient, WireCluster
 from wire_tables import AT_TIME, EARLIEST, LATEST, WireTable, only_bucket
 
 from lakeward.errors import ErrorCode
+from lakeward.model.data_types import BIGINT
 from lakeward.model.json_form import schema_to_json
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import (
@@ -24,6 +25,7 @@ from lakeward.protocol.messages.log import (
 from lakeward.protocol.messages.table import GetTableStatsRequest, PbTableStatsReqForBucket
 from lakeward.records.arrow_types import schema_of_arrow
 from lakeward.records.log_batch import walk_batches
+from lakeward.records.statistics import ColumnStatistics, encode_statistics
 
 IDS = pa.schema([("id", pa.int64())])
 #: Longer than any test runs: a fetch that is answered within a test was woken, its time was not up.
@@ -282,6 +284,22 @@ def test_a_filter_is_accepted(table: WireTable) -> None:
     records = table.fetch(0, filter_predicate=leaf(5, 50), filter_schema_id=1).records
     ids = {row["id"] for row in read_rows(records, IDS)}
     assert ids >= set(range(50, 100))
+
+
+@pytest.mark.parametrize("change_types", [None, bytes(5)])
+@pytest.mark.parametrize("magic", [1, 2])
+def test_a_filter_skips_whole_batches_by_their_statistics(
+    cluster: WireCluster, database: str, magic: int, change_types: bytes | None
+) -> None:
+    """Batches that cannot match stay away, also those of a writer that says of each row that it was appended."""
+    table = WireTable.create(cluster, database, f"pruned_{magic}_{change_types is None}")
+    for first in (0, 5):
+        statistics = encode_statistics([ColumnStatistics(0, 0, first, first + 4)], [BIGINT()])
+        rows = pa.record_batch({"id": pa.array(range(first, first + 5), pa.int64())})
+        table.append(arrow_batch(rows, magic=magic, statistics=statistics, change_types=change_types))
+    above, below = (table.fetch(0, filter_predicate=leaf(f, 4), filter_schema_id=1) for f in (4, 3))
+    assert (batches(above.records), above.filtered_end_offset) == ([5], None)
+    assert (batches(below.records), below.filtered_end_offset) == ([0], 10)
 
 
 def test_a_filter_needs_its_schema(lakeward: ServerProcess, cluster: WireCluster, database: str) -> None:

@@ -80,7 +80,7 @@ class Selections:
     def _is_wanted(self, table: TableInfo, data: memoryview, span: BatchSpan, predicate: Predicate) -> bool:
         header = span.header
         schema = self._catalog.schema(table.table_id, header.schema_id)
-        if not header.statistics_length or schema is None or not header.append_only:
+        if not header.statistics_length or schema is None:
             return True
         at = span.start + HEADER_BYTES[header.magic]
         return batch_may_match(predicate, data[at : at + header.statistics_length], schema, header.record_count)
