@@ -11,6 +11,7 @@ The cluster
     lake               snapshots of the lake; what a tiering service reports
     cluster            what everything on one connection shares: settings, channels, metadata, worker threads
     patience           a request to a leader, repeated while it moves
+    absence            all servers are away: said once, and waited for
     metadata_cache     who leads which bucket; refreshed when a server says it is not the leader
     settings, results  options as values; the small values that calls answer with
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 9123
 #: Encoding and decoding leave the interpreter lock, so threads fill cores; more than this many only fill memory.
 _WORKERS_MAX = 8
-_READ_ONLY = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS")
+#: What asked twice does nothing twice. A writer id that nobody uses harms nobody.
+_REPEATABLE = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS", "INIT_WRITER")
+_ATTEMPTS = 3
 
 
 class Cluster:
@@ -34,21 +36,32 @@ class Cluster:
     def __init__(self, bootstrap: Sequence[Address], settings: ClientSettings) -> None:
         self.settings = settings
         self.pool = ChannelPool(settings.connect_timeout_ms)
-        self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms)
+        self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
 
     async def ask(self, api: Api, message: Any) -> Any:
-        """Send a request to the coordinator; a read is repeated once when the connection broke."""
-        try:
-            return await (await self._coordinator()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
-        except LakewardError as wrong:
-            repeatable = wrong.code is ErrorCode.NOT_COORDINATOR_LEADER or (
-                wrong.code is ErrorCode.NETWORK and api.name.startswith(_READ_ONLY)
-            )
-            if not repeatable:
-                raise
-        await self.metadata.refresh()
-        return await (await self._coordinator()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
+        """Send a request to the coordinator; again when it did not get there, or when it only reads."""
+        return await self._ask(self._coordinator, api, message)
+
+    async def ask_tablet(self, api: Api, message: Any) -> Any:
+        """Send a request to some tablet server, under the same conditions."""
+        return await self._ask(self.tablet, api, message)
+
+    async def _ask(self, to: Callable[[], Awaitable[Channel]], api: Api, message: Any) -> Any:
+        for _ in range(_ATTEMPTS - 1):
+            sent = False
+            try:
+                channel = await to()
+                sent = True
+                return await channel.request(api, message, timeout_ms=self.settings.request_timeout_ms)
+            except LakewardError as wrong:
+                repeatable = wrong.code is ErrorCode.NOT_COORDINATOR_LEADER or (
+                    wrong.code is ErrorCode.NETWORK and (not sent or api.name.startswith(_REPEATABLE))
+                )
+                if not repeatable:
+                    raise
+            await self.metadata.refresh()
+        return await (await to()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
 
     async def _coordinator(self) -> Channel:
         address = self.metadata.coordinator
@@ -90,10 +103,8 @@ class Cluster:
         return RemoteSegments(self.settings, self.workers, self._security_token)
 
     async def _security_token(self) -> GetFileSystemSecurityTokenResponse:
-        channel = await self.tablet()
-        told: GetFileSystemSecurityTokenResponse = await channel.request(
-            Api.GET_FILESYSTEM_SECURITY_TOKEN, GetFileSystemSecurityTokenRequest()
-        )
+        ask = GetFileSystemSecurityTokenRequest()
+        told: GetFileSystemSecurityTokenResponse = await self.ask_tablet(Api.GET_FILESYSTEM_SECURITY_TOKEN, ask)
         return told
 
     async def close(self) -> None:

@@ -53,7 +53,7 @@ class CursorMender:
             self._task.cancel()
 
     async def _work(self) -> None:
-        clock = asyncio.get_running_loop().time
+        clock = self._cluster.metadata.attended_s
         give_up_s = clock() + _GIVE_UP_S
         backoff_ms = 0.0
         while self._waiting:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from lakeward.client.absence import Absence
 from lakeward.client.results import ServerInfo
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.bucket import TableBucket
@@ -37,8 +38,11 @@ class Address(NamedTuple):
 class MetadataCache:
     """The servers of the cluster and the leaders of the buckets in use."""
 
-    def __init__(self, pool: ChannelPool, bootstrap: Sequence[Address], request_timeout_ms: float) -> None:
+    def __init__(
+        self, pool: ChannelPool, bootstrap: Sequence[Address], request_timeout_ms: float, away_ms: float = 0
+    ) -> None:
         self._pool = pool
+        self._absence = Absence(away_ms)
         self._bootstrap = bootstrap
         self._timeout_ms = request_timeout_ms
         self._tablets: dict[int, Address] = {}
@@ -47,6 +51,10 @@ class MetadataCache:
         self._dropped_partitions: set[int] = set()
         self.coordinator: Address | None = None
         self.servers: list[ServerInfo] = []
+
+    def attended_s(self) -> float:
+        """A clock that stands still while the servers are away."""
+        return self._absence.attended_s()
 
     def leader(self, bucket: TableBucket) -> Address | None:
         """The server that leads a bucket, as far as is known."""
@@ -70,7 +78,7 @@ class MetadataCache:
         self, path: TablePath, table_id: int, name: str, wait_ms: float = _LEADER_WAIT_MS
     ) -> None:
         """Wait until the servers know a partition that was just created."""
-        clock = asyncio.get_running_loop().time
+        clock = self.attended_s
         deadline = clock() + wait_ms / 1000
         while True:
             await self.refresh(path, [name])
@@ -88,7 +96,7 @@ class MetadataCache:
         return next(iter([*connected, *self._tablets.values()]), None)
 
     async def refresh(self, path: TablePath | None = None, partitions: Iterable[str] = ()) -> None:
-        """Ask the cluster for its servers and, given a table, for the leaders of its buckets."""
+        """Ask the cluster for its servers and, given a table, for its buckets' leaders; waits while all are away."""
         ask = MetadataRequest()
         if path is not None:
             ask = MetadataRequest(
@@ -108,7 +116,7 @@ class MetadataCache:
         wait_ms: float = _LEADER_WAIT_MS,
     ) -> None:
         """Wait until every one of these buckets has a leader; a fresh table's buckets get theirs after a moment."""
-        clock = asyncio.get_running_loop().time
+        clock = self.attended_s
         deadline = clock() + wait_ms / 1000
         while missing := [b for b in buckets if self.leader(b) is None]:
             try:
@@ -126,6 +134,17 @@ class MetadataCache:
             await asyncio.sleep(_POLL_MS / 1000)
 
     async def _ask(self, request: MetadataRequest) -> MetadataResponse:
+        while True:
+            try:
+                answer = await self._ask_each(request)
+            except RetriableError as wrong:  # who was never met may not be there at all
+                if not self.servers or not await self._absence.bears(wrong):
+                    raise
+            else:
+                self._absence.over()
+                return answer
+
+    async def _ask_each(self, request: MetadataRequest) -> MetadataResponse:
         known = sorted(self._tablets.values(), key=lambda a: self._pool.ready(a.host, a.port) is None)
         wrong: LakewardError | None = None
         for address in dict.fromkeys([*known, *self._bootstrap]):

@@ -30,7 +30,7 @@ class Patience:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._clock = asyncio.get_running_loop().time
+        self._clock = cluster.metadata.attended_s
         self._give_up_s = self._clock() + _GIVE_UP_S
         self._backoff_ms = _BACKOFF_MS_MIN
 

@@ -147,7 +147,7 @@ class Sender:
         for lane in dirty:
             channel = self._channel(lane)
             while channel is not None and (batch := lane.take()) is not None:
-                batch.first_sent_s = batch.first_sent_s or self._loop.time()
+                batch.first_sent_s = batch.first_sent_s or self._cluster.metadata.attended_s()
                 request = requests.setdefault(channel, _Request())
                 if not request.has_room_for(lane, batch):
                     self._post(channel, request.sent)
@@ -236,7 +236,7 @@ class Sender:
 
     def _refused(self, lane: Lane, batch: Outgoing, wrong: LakewardError) -> None:
         attempts_max = self._cluster.settings.retries + 1
-        if self._loop.time() - batch.first_sent_s > _DELIVERY_S_MAX:
+        if self._cluster.metadata.attended_s() - batch.first_sent_s > _DELIVERY_S_MAX:
             attempts_max = 0
         if self.failure is not None:
             attempts_max = 0
@@ -277,7 +277,8 @@ class Sender:
 
     async def _mended(self, lane: Lane, backoff_ms: float) -> None:
         """Wait a little, find the leader, open a channel, get a fresh writer id if one is wanted; then go on."""
-        give_up_s = self._loop.time() + _DELIVERY_S_MAX
+        clock = self._cluster.metadata.attended_s
+        give_up_s = clock() + _DELIVERY_S_MAX
         while True:
             await asyncio.sleep(backoff_ms / 1000)
             try:
@@ -290,7 +291,7 @@ class Sender:
                     lane.renumber(await self._ids.fresh(self._info.path))
                 break
             except RetriableError as wrong:
-                if self._loop.time() > give_up_s:
+                if clock() > give_up_s:
                     self.fail(self._explained(lane, wrong))
                     break
                 backoff_ms = min(max(backoff_ms * 2, _BACKOFF_MS_MIN), _BACKOFF_MS_MAX)

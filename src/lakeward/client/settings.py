@@ -22,6 +22,7 @@ class ClientSettings:
 
     connect_timeout_ms: int = 120_000
     request_timeout_ms: int = 30_000
+    away_ms: int = 0
     acks: int = -1
     buffer_bytes: int = 64 * _MB
     batch_bytes: int = 2 * _MB
@@ -54,6 +55,7 @@ class ClientSettings:
         return cls(
             connect_timeout_ms=rows.CONNECT_TIMEOUT.read(given),
             request_timeout_ms=rows.REQUEST_TIMEOUT.read(given),
+            away_ms=rows.AWAY_TIMEOUT.read(given),
             acks=-1 if acks == "all" else int(acks),
             buffer_bytes=rows.WRITER_BUFFER.read(given),
             batch_bytes=rows.WRITER_BATCH.read(given),

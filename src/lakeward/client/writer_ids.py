@@ -56,6 +56,5 @@ class WriterIds:
 
     async def fresh(self, path: TablePath) -> int:
         """A writer id that was never used."""
-        channel = await self._cluster.tablet()
-        answer = await channel.request(Api.INIT_WRITER, InitWriterRequest(table_path=(pb_path(path),)))
+        answer = await self._cluster.ask_tablet(Api.INIT_WRITER, InitWriterRequest(table_path=(pb_path(path),)))
         return int(answer.writer_id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lakeward.options.kinds import COUNT, DURATION, INT32_MAX, LIST, SIZE, TEXT, choice, integer
 from lakeward.options.option import OptionTable, Scope
 
@@ -15,6 +17,13 @@ BOOTSTRAP_SERVERS = _row("bootstrap.servers", LIST, ("localhost:9123",), "Server
 CLIENT_ID = _row("client.id", TEXT, "", "A name by which servers can tell clients apart.")
 CONNECT_TIMEOUT = _row("client.connect-timeout", DURATION, 120_000, "How long opening a connection may take.")
 REQUEST_TIMEOUT = _row("client.request-timeout", DURATION, 30_000, "How long the server may take over a write.")
+AWAY_TIMEOUT = _row(
+    "client.away-timeout",
+    DURATION,
+    0,
+    "How long a connection that was made waits for servers that are away. Writes, reads and lookups wait for a minute"
+    " or two in any case; the Spark connector waits for 5 minutes (Lakeward).",
+)
 SECURITY_PROTOCOL = _row("client.security.protocol", TEXT, "PLAINTEXT", "PLAINTEXT or sasl.")
 SASL_MECHANISM = _row("client.security.sasl.mechanism", TEXT, "PLAIN", "The SASL mechanism.")
 SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "The user name for SASL.")
@@ -84,3 +93,8 @@ LOOKUP_BATCH = _row("client.lookup.max-batch-size", COUNT, 128, "Keys in one req
 LOOKUP_INFLIGHT = _row("client.lookup.max-inflight-requests", COUNT, 128, "Lookup requests under way at once.")
 LOOKUP_BATCH_TIMEOUT = _row("client.lookup.batch-timeout", DURATION, 100, "How long a lookup waits for company.")
 LOOKUP_RETRIES = _row("client.lookup.max-retries", integer(low=0), INT32_MAX, "How often a lookup is repeated.")
+
+
+def patient(given: Mapping[str, str]) -> dict[str, str]:
+    """Options of an engine's connection: a job of hours does not end because a server is started again."""
+    return {AWAY_TIMEOUT.key: "5 min", **given}

@@ -11,6 +11,9 @@ from lakeward.options.spark import connector_options
 from lakeward.spark.connections import connection
 from lakeward.spark.frames import ARROW, Frames
 
+#: Calls that come after others: the server was there when the job began.
+_LATER = ("stream.", "read", "write", "commit_staged")
+
 
 @dataclass(frozen=True)
 class Call:
@@ -32,7 +35,7 @@ class Call:
     @property
     def conn(self) -> Connection:
         """The connection to the cluster, kept open from call to call."""
-        return connection(self.options)
+        return connection(self.options, expected=self.name.startswith(_LATER))
 
     def __getitem__(self, key: str) -> Any:
         return self.arguments[key]

@@ -3,23 +3,50 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from threading import Lock
 
+from lakeward.client.absence import tell_away, tell_back
 from lakeward.client.sync import Connection, connect
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.client import AWAY_TIMEOUT, patient
 from lakeward.options.spark import BOOTSTRAP_SERVERS, client_options
 
+_POLL_S = 0.5
 _lock = Lock()
 _open: dict[tuple[int, str, tuple[tuple[str, str], ...]], Connection] = {}
 
 
-def connection(options: Mapping[str, str]) -> Connection:
-    """The connection that these connector options describe; opened when it is first asked for."""
+def connection(options: Mapping[str, str], *, expected: bool = False) -> Connection:
+    """The connection that these connector options describe; opened when it is first asked for.
+
+    Where the server is `expected`, since others of the same job have spoken to it, it is waited for; otherwise an
+    address where nobody listens is an error at once.
+    """
     bootstrap = ",".join(BOOTSTRAP_SERVERS.read(options))
-    of_client = client_options(options)
+    of_client = patient(client_options(options))
     key = (os.getpid(), bootstrap, tuple(sorted(of_client.items())))  # a forked worker has threads of its own
     with _lock:
         found = _open.get(key)
         if found is None:
-            found = _open[key] = connect(bootstrap, **of_client)
+            found = _open[key] = _opened(bootstrap, of_client) if expected else connect(bootstrap, **of_client)
         return found
+
+
+def _opened(bootstrap: str, options: Mapping[str, str]) -> Connection:
+    began_s, wait_s, told = time.monotonic(), AWAY_TIMEOUT.read(options) / 1000, False
+    while True:
+        try:
+            found = connect(bootstrap, **options)
+        except LakewardError as wrong:
+            if wrong.code is not ErrorCode.NETWORK or time.monotonic() - began_s > wait_s:
+                raise
+            if not told:
+                tell_away(wrong, wait_s)
+            told = True
+            time.sleep(_POLL_S)
+        else:
+            if told:
+                tell_back(time.monotonic() - began_s)
+            return found

@@ -59,7 +59,7 @@ _tasks: dict[tuple[int, LookupSpec], LookupTask] = {}
 def _task_of(spec: LookupSpec) -> LookupTask:
     key = (os.getpid(), spec)  # a forked worker has a connection of its own
     if key not in _tasks:
-        _tasks[key] = LookupTask(spec, connection(dict(spec.options)).table(spec.table))
+        _tasks[key] = LookupTask(spec, connection(dict(spec.options), expected=True).table(spec.table))
     return _tasks[key]
 
 

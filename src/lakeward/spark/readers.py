@@ -58,7 +58,7 @@ def spark_batches(request: ReadRequest, wanted: Schema, splits: Sequence[Split])
     """The rows of some splits in Spark's types."""
     target = spark_arrow_schema(wanted)
     with one_sentence():
-        batches = read_splits(connection(request.options), request, splits)
+        batches = read_splits(connection(request.options, expected=True), request, splits)
     for batch in each_in_one_sentence(batches):
         yield to_spark(batch, target)
 

@@ -53,4 +53,4 @@ def _execute(task: TieringTask) -> TaskResult | _Failure:
 
 
 def _connected(task: TieringTask) -> Connection:
-    return connection({BOOTSTRAP_SERVERS.key: task.bootstrap, **task.client})
+    return connection({BOOTSTRAP_SERVERS.key: task.bootstrap, **task.client}, expected=True)

@@ -91,7 +91,7 @@ class FlussStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._group_has = end
 
     def _stream(self) -> TableStream:
-        return TableStream(connection(self._options), self._request)
+        return TableStream(connection(self._options, expected=True), self._request)
 
     def _limit(self, limit: SparkLimit) -> ReadLimit | None:
         if isinstance(limit, ReadAllAvailable):

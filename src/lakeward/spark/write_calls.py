@@ -43,6 +43,7 @@ class _Columns:
 
 def _rows(call: Call) -> RowsToWrite:
     table = (call.get("sink") or {}).get("beside") or call["table"]
+    _ = call.conn  # waited for, if it is away
     return RowsToWrite.of({**call.options, "table": table}, _Columns(call["schema"]))
 
 

@@ -45,7 +45,7 @@ def _stage(
     rows: RowsToWrite, batches: Iterator[pa.RecordBatch], staging: str | None, batch_id: int | None = None
 ) -> bytes:
     writer = StagedWriter(
-        connection(rows.options),
+        connection(rows.options, expected=True),
         str(rows.path),
         staging=staging,
         columns=rows.columns,
