@@ -1,4 +1,4 @@
-"""A connection whose server is started again: with client.away-timeout every call waits for it, without it none does."""
+"""A server that is started again: with client.away-timeout every call waits for it, without it none does."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_a_restart_does_not_end_streams(
     spark: SparkSession,
     new_server: Callable[..., ServerProcess],
     tmp_path: Path,
-    kill: bool,  # noqa: FBT001
+    kill: bool,
 ) -> None:
     """Source, sink and lookup join, the server stopped or killed and away for seconds: each row once."""
     away, catalog = new_server(), f"away_{kill}"  # a session keeps a catalog as it first was

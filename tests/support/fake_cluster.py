@@ -87,6 +87,10 @@ class FakeMetadata:
         self.unknown = False
         self.asked: list[list[str]] = []
 
+    def attended_s(self) -> float:
+        """The clock; nobody is ever away."""
+        return asyncio.get_running_loop().time()
+
     def leader(self, bucket: TableBucket) -> Address | None:
         """Where the leader is."""
         return None if self.unknown else Address("there", 9123)

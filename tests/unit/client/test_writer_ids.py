@@ -19,11 +19,7 @@ class Server:
         self.settings = ClientSettings(**settings)
         self.given = 0
 
-    async def tablet(self) -> Server:
-        """This server."""
-        return self
-
-    async def request(self, *_: Any) -> InitWriterResponse:
+    async def ask_tablet(self, *_: Any) -> InitWriterResponse:
         """The next id."""
         self.given += 1
         return InitWriterResponse(writer_id=self.given)
