@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup run run-s3 test lint test-crash test-peer bench check shim docs clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## .venv with everything in it, .venv/bin/lakeward included
 

@@ -69,7 +69,8 @@ def test_a_table_is_described_as_it_was_created(cli: Cli, database: str) -> None
     assert told["custom_properties"]["owner"] == "me"
     assert (told["comment"], told["rows"], told["partitions"]) == ("some orders", 0, [])
     assert "some orders" in cli.ok("tables", "describe", name)
-    assert {"table": name} in cli.document("tables", "list", database)
+    assert [t["table"] for t in cli.document("tables", "list", database)] == [name]
+    assert cli.ok("tables", "list", database, "--names").splitlines() == ["TABLE", name]
 
 
 def test_a_table_is_altered_and_dropped(cli: Cli, table: str, lakeward: ServerProcess) -> None:

@@ -107,5 +107,5 @@ def test_nobody_is_asked_twice_in_vain(server: ServerProcess, tmp_path: Path) ->
         assert terminal.wait_until(lambda text: "[y/N]" in text)
         terminal.press(b"n\r")
         assert terminal.ended() == 1
-    assert cli.document("tables", "list", "asked") == [{"table": "asked.t"}]
+    assert cli.document("tables", "list", "asked", "--names") == [{"table": "asked.t"}]
     cli.ok("tables", "drop", "asked.t", "--yes")

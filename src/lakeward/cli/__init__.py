@@ -2,7 +2,7 @@
 
 main, command_tree    the program, its sections, and how commands are found without loading all of them
 session               which server; `--server` and `--debug`
-failures              exceptions → one sentence and an exit code, in one place
+failures, near_names  exceptions → one sentence and an exit code, in one place; what was meant by a name
 parameters            what people write → names, pairs, places in a log; completion from the server
 
 serve, demo, bench    run a server, show it, measure it
@@ -10,7 +10,8 @@ restore, metadata     rebuild a lost one from its remote storage; mend the files
 databases, tables, partitions, cluster
 append, tail, head, offsets
 upsert, delete, lookup, changelog, dump
-sql, plan, lake_read  SELECTs without Spark, and how a table would be read
+sql, sql_shell, plan, lake_read
+                      SELECTs without Spark, one or many, and how a table would be read
 tier, lake            the tiering service, what people say to it, and looking after lake tables
 groups, completion
 verify, repair        stored files: what is damaged, and giving it up
@@ -20,6 +21,7 @@ listing, text_table   listings and records, as tables or one JSON document
 plain_text            what may reach a terminal
 row_output, cell_text rows as a table, CSV or JSON lines, while they come
 pipe_reader           … until nobody reads them any more
+row_filter            … those for which a condition is true
 log_ends              the first and the last rows of a table
 table_description     what `tables describe` shows
 sent_files            files on their way into a table

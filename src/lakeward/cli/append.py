@@ -11,6 +11,7 @@ from lakeward.cli.listing import output_option
 from lakeward.cli.parameters import TableName
 from lakeward.cli.sent_files import FileForm, file_options, send_file, tell_sent
 from lakeward.cli.session import Session, on_server
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ def append(session: Session, table: str, files: tuple[str, ...], create: bool, f
     tell_sent("Appended {} to", table, rows, clock.monotonic() - started, output)
 
 
+def _opened(connection: Connection, target: str) -> Table:
+    try:
+        return connection.table(target)
+    except LakewardError as wrong:
+        if wrong.code is ErrorCode.TABLE_NOT_EXIST:
+            raise wrong.code.error(f"{wrong.message} --create makes it, with the columns of the file.") from wrong
+        raise
+
+
 def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, RowFile]], create: bool) -> int:
     """Append one file after the other."""
     from lakeward.cli.append_progress import AppendProgress
@@ -61,7 +71,7 @@ def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, 
             if table is None:
                 if create and not connection.has_table(target):
                     connection.create_table(target, rows.inferred_schema(), exist_ok=True)
-                table = connection.table(target)
+                table = _opened(connection, target)
             writer = table.writer()
             total += send_file(name, rows, table.info.schema, writer, writer.write, progress, table.path)
     return total

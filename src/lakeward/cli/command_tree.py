@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from lakeward.cli.failures import told_plainly
+from lakeward.cli.near_names import nearest
 
 Sections = Mapping[str, Mapping[str, str]]
 
@@ -33,6 +34,18 @@ class CommandTree(click.Group):
         command = getattr(import_module(module), cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was named; one that is misspelt is guessed at, and not run."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as wrong:
+            near = nearest(args[0], self._modules)
+            if near is None or "Did you mean" in wrong.message:
+                raise
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near!r}?", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was named; errors are told plainly."""

@@ -43,7 +43,13 @@ def told_plainly(context: click.Context) -> Iterator[None]:
     except Exception as wrong:
         if context.ensure_object(Session).debug:
             raise
-        raise Failure(sentence(wrong)) from wrong
+        raise Failure(sentence(wrong) + _hint(context, wrong)) from wrong
+
+
+def _hint(context: click.Context, wrong: Exception) -> str:
+    from lakeward.cli.near_names import hint_for
+
+    return hint_for(context.ensure_object(Session), wrong) if isinstance(wrong, LakewardError) else ""
 
 
 def sentence(wrong: Exception) -> str:

@@ -17,14 +17,24 @@ from lakeward.runtime.private_files import keep_private
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
 
+_PORT_DEFAULT = 9123
+
 
 @click.command()
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings as YAML.")
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where metadata and logs are kept.")
+@click.option("--host", metavar="NAME", help="Name or address to listen on; 0.0.0.0 is all. [default: localhost]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 9123]")
 @click.option("-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting, by its name in Apache Fluss.")
 @click.option("--verbose", is_flag=True, help="Say more in the log.")
-def serve(config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...], verbose: bool) -> None:
+def serve(
+    config: Path | None,
+    data_dir: Path | None,
+    host: str | None,
+    port: int | None,
+    pairs: tuple[str, ...],
+    verbose: bool,
+) -> None:
     """Start a server: coordinator and tablet roles on one port.
 
     Any Fluss client can talk to it. Metadata is kept in SQLite and data in files, both below the data directory.
@@ -39,14 +49,16 @@ def serve(config: Path | None, data_dir: Path | None, port: int | None, pairs: t
     output.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[output])
     keep_private()
-    options = options_of(config, data_dir, port, pairs)
+    options = options_of(config, data_dir, port, pairs, host)
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
 
 
-def options_of(config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...]) -> ServerOptions:
+def options_of(
+    config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...], host: str | None = None
+) -> ServerOptions:
     """What a command line says of a server; it wins over the file."""
     from lakeward.errors import ErrorCode
     from lakeward.options.server_options import ServerOptions
@@ -62,8 +74,8 @@ def options_of(config: Path | None, data_dir: Path | None, port: int | None, pai
     flags = []
     if data_dir is not None:
         flags.append(f"data.dir={data_dir}")
-    if port is not None:
-        flags.append(f"bind.listeners=FLUSS://localhost:{port}")
+    if port is not None or host is not None:
+        flags.append(f"bind.listeners=FLUSS://{host or 'localhost'}:{_PORT_DEFAULT if port is None else port}")
     return ServerOptions.of(settings, [*pairs, *flags])
 
 

@@ -75,7 +75,7 @@ def _debug(command: Any) -> Any:
 def _remember_server(context: click.Context, _option: click.Parameter, server: str | None) -> None:
     session = context.ensure_object(Session)
     if server:
-        session.server = server
+        session.server = ",".join(part.strip().partition("://")[2] or part for part in server.split(",")).rstrip("/")
 
 
 def _remember_debug(context: click.Context, _option: click.Parameter, debug: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,29 +30,51 @@ def tables() -> None:
 @tables.command("list")
 @click.argument("database", required=False, type=DatabaseName())
 @click.option("-l", "--long", "is_long", is_flag=True, help="Say more about each table.")
+@click.option("--names", "names_only", is_flag=True, help="Say nothing but names, which is quickest.")
 @output_option()
 @on_server
-def list_tables(session: Session, database: str | None, is_long: bool, output: str) -> None:
-    """List the tables of a database, or of all.
+def list_tables(session: Session, database: str | None, is_long: bool, names_only: bool, output: str) -> None:
+    """List the tables of a database, or of all: what kind, how many rows, how many of them the lake lacks.
 
     \b
     Examples:
       lakeward tables list
       lakeward tables list shop --long
       lakeward tables list -o json | jq -r '.[].table'
+      lakeward tables list --names
     """
     with session.connect() as connection:
         databases = connection.databases() if database is None else [database]
         paths = [f"{d}.{t}" for d in databases for t in connection.tables(d)]
-        rows = [_details(connection, path) if is_long else {"table": path} for path in paths]
-    columns = ["table", "columns", "primary_key", "partition_by", "buckets", "comment"] if is_long else ["table"]
-    show_listing(rows, columns, output, "There are no tables." if database is None else f"{database} has no tables.")
+        rows = [{"table": path} if names_only else _details(connection, path) for path in paths]
+    more = ["columns", "primary_key", "partition_by", "buckets", "comment"] if is_long else []
+    columns = ["table"] if names_only else ["table", "kind", "rows", "lake_lag", *more]
+    show_listing(
+        rows,
+        columns,
+        output,
+        "There are no tables." if database is None else f"{database} has no tables.",
+        numbers=("rows", "lake_lag"),
+    )
 
 
 def _details(connection: Connection, path: str) -> dict[str, Any]:
-    made = connection.table(path).info.descriptor
+    from lakeward.errors import LakewardError
+    from lakeward.options.table import LAKE_ENABLED
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.lag import lag_of
+
+    table = connection.table(path)
+    made = table.info.descriptor
+    rows, lag = None, None
+    with suppress(LakewardError):  # not every server can count every table, nor every store be reached
+        rows = table.count()
+        lag = lag_of(connection, table, SystemClock().now_ms()).rows if LAKE_ENABLED.read(made.properties) else None
     return {
         "table": path,
+        "kind": "primary key" if made.has_primary_key else "log",
+        "rows": rows,
+        "lake_lag": lag,
         "columns": len(made.schema.columns),
         "primary_key": list(made.schema.primary_key),
         "partition_by": list(made.partition_keys),

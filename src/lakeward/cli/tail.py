@@ -31,6 +31,7 @@ _LAST_ROWS = 10
     "-n", "--rows", type=click.IntRange(min=0), default=_LAST_ROWS, help="Rows to show first, without --from."
 )
 @click.option("--columns", callback=names, metavar="A,B", help="Only these columns, in this order.")
+@click.option("--where", metavar="CONDITION", help="Only rows for which this holds, as in SQL. Needs the extra duckdb.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after so many rows.")
 @click.option("--follow/--no-follow", default=True, help="Wait for more rows, or stop at the present end.")
 @click.option(
@@ -46,6 +47,7 @@ def tail(
     start: str | int | datetime | None,
     rows: int,
     columns: tuple[str, ...],
+    where: str | None,
     limit: int | None,
     follow: bool,
     partitions: tuple[str, ...],
@@ -61,6 +63,7 @@ def tail(
     Examples:
       lakeward tail shop.orders
       lakeward tail shop.orders --from 15m-ago --columns id,price
+      lakeward tail shop.orders --where "price > 100" --columns id,price
       lakeward tail shop.orders --from earliest --no-follow -o json | jq .price
       lakeward tail shop.orders --from earliest --limit 1000 -o csv > orders.csv
     """
@@ -70,14 +73,18 @@ def tail(
         opened = connection.table(table)
         reading = Reading(
             opened,
-            columns=columns or None,
+            columns=None if where else columns or None,
             partitions=partition_names(opened, partitions),
             metadata=metadata,
-            limit=limit,
+            limit=None if where else limit,
             follow=follow,
             skip_damaged=skip_damaged,
         )
         batches = reading.last(rows) if start is None else reading.since(start)
+        if where is not None:
+            from lakeward.cli.row_filter import matching
+
+            batches = matching(batches, where, columns, limit)
         try:
             shown = show(batches, output, streams=follow)
         except KeyboardInterrupt:

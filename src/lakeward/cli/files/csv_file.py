@@ -24,6 +24,8 @@ from lakeward.cli.files.source import Source
 from lakeward.cli.files.text_columns import column_of_texts
 from lakeward.model.schema import Schema
 
+_DELIMITERS = ";\t|,"
+
 
 class CsvFile:
     """Rows of text, with the names of the columns in the first line unless it has none."""
@@ -59,8 +61,17 @@ class CsvFile:
             if number == 0 and self._has_header:
                 names, block = self._split_header(block)
                 if wrong := shape.complaint(names):
-                    raise BadRowError(f"{self._source.name}, line 1", wrong)
+                    raise BadRowError(f"{self._source.name}, line 1", wrong + self._hint(names, schema))
             yield from self._rows(block, names, shape)
+
+    def _hint(self, names: Sequence[str], schema: Schema) -> str:
+        """What may be the matter with a line of names."""
+        other = next((c for c in _DELIMITERS if c != self._delimiter and len(names) == 1 and c in names[0]), None)
+        if other is not None:
+            return f". Is it separated by {other!r}? Say --delimiter {other!r}"
+        known = set(schema.names)
+        is_data = len(names) == len(schema.names) and not known.intersection(names)
+        return ". If the first line holds values, not names, say --no-header" if is_data else ""
 
     def _split_header(self, block: Block) -> tuple[list[str], Block]:
         if not self._has_header:

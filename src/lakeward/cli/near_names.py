@@ -1,0 +1,49 @@
+"""Names that a person may have meant: of commands, and of what a server has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from lakeward.errors import ErrorCode, LakewardError
+
+if TYPE_CHECKING:
+    from lakeward.cli.session import Session
+    from lakeward.client.sync import Connection
+
+_LIKENESS = 0.6
+_NAMED = re.compile(r"(?:table|database) [\"'`]?([\w$.-]+?)[\"'`]?(?:\.| |$)", re.IGNORECASE)
+_TIMEOUT = "700 ms"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The most alike of some names; None when none is."""
+    by_lower = {known.lower(): known for known in names}
+    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=_LIKENESS)
+    return by_lower[found[0]] if found else None
+
+
+def hint_for(session: Session, wrong: LakewardError) -> str:
+    """What else a person can try after an error, as a sentence with a space in front; empty when nobody knows."""
+    if wrong.code is ErrorCode.DATABASE_NOT_EMPTY:
+        return " --cascade drops its tables too."
+    if wrong.code not in {ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST}:
+        return ""
+    named = _NAMED.search(wrong.message)
+    if named is None:
+        return ""
+    try:
+        with session.connect(connect_timeout=_TIMEOUT, request_timeout=_TIMEOUT) as connection:
+            near = nearest(named[1], _names(connection, wrong.code))
+    except Exception:  # noqa: BLE001 - a hint is not worth another error
+        return ""
+    return "" if near is None or near == named[1] else f" Did you mean {near}?"
+
+
+def _names(connection: Connection, code: ErrorCode) -> list[str]:
+    databases = connection.databases()
+    if code is ErrorCode.DATABASE_NOT_EXIST:
+        return databases
+    return [f"{database}.{table}" for database in databases for table in connection.tables(database)]

@@ -1,0 +1,96 @@
+"""What a person is shown who does not know everything by heart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_process import Cli
+from server_process import ServerProcess
+from terminal import Terminal
+
+import lakeward
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def cli(server: ServerProcess, tmp_path: Path, database: str) -> Cli:
+    """The command line, and a table with rows."""
+    made = Cli(server.bootstrap, tmp_path)
+    made.ok("tables", "create", f"{database}.orders", "id BIGINT, item STRING", "--buckets", "1")
+    with lakeward.connect(server.bootstrap) as connection:
+        connection.table(f"{database}.orders").append([{"id": i, "item": "ab"[i % 2]} for i in range(20)])
+    return made
+
+
+def test_what_was_meant_is_guessed(cli: Cli, database: str) -> None:
+    """Of commands, tables and databases."""
+    assert "Did you mean 'tables'?" in cli.run("tabels").stderr
+    assert f"Did you mean {database}.orders?" in cli.run("tail", f"{database}.order").stderr
+    assert f"Did you mean {database}?" in cli.run("tables", "list", f"{database}x").stderr
+
+
+def test_the_option_that_helps_is_named(cli: Cli, database: str) -> None:
+    """Where one is at hand."""
+    assert "--cascade" in cli.run("databases", "drop", database).stderr
+    (cli.directory / "a.csv").write_text("1;boots\n2;tent\n")
+    assert "--delimiter ';'" in cli.run("append", f"{database}.orders", "a.csv").stderr
+    (cli.directory / "b.csv").write_text("1,boots\n2,tent\n")
+    assert "--no-header" in cli.run("append", f"{database}.orders", "b.csv").stderr
+    assert "--create" in cli.run("append", f"{database}.new", "b.csv").stderr
+
+
+def test_a_server_may_be_named_as_a_url(cli: Cli, database: str) -> None:
+    """People copy it from a browser."""
+    assert f"{database}.orders" in cli.ok("tables", "list", database, "-s", f"http://{cli.bootstrap}/")
+
+
+def test_tables_are_listed_with_what_is_in_them(cli: Cli, database: str) -> None:
+    """Their kind, their rows, and how far the lake is behind, if they go into one."""
+    cli.ok("tables", "create", f"{database}.users", "id BIGINT", "--primary-key", "id")
+    cli.ok("tables", "alter", f"{database}.orders", "--set", "table.datalake.enabled=true")
+    found = {t["table"].partition(".")[2]: t for t in cli.document("tables", "list", database)}
+    assert (found["orders"]["kind"], found["orders"]["rows"], found["orders"]["lake_lag"]) == ("log", 20, 20)
+    assert (found["users"]["kind"], found["users"]["lake_lag"]) == ("primary key", None)
+
+
+def test_rows_are_shown_for_which_a_condition_holds(cli: Cli, database: str) -> None:
+    """By any column, shown or not; a limit counts those that are shown."""
+    table, every = f"{database}.orders", ("--from", "earliest", "--no-follow")
+    assert [r["id"] for r in cli.rows("tail", table, *every, "--where", "item = 'b' AND id > 10")] == [
+        11,
+        13,
+        15,
+        17,
+        19,
+    ]
+    found = cli.rows("tail", table, *every, "--where", "item = 'b'", "--columns", "id", "--limit", "2")
+    assert found == [{"id": 1}, {"id": 3}]
+    assert "--where" in cli.run("tail", table, *every, "--where", "nosuch = 1").stderr
+
+
+def test_sql_shows_and_describes_and_only_reads(cli: Cli, database: str) -> None:
+    """In one statement or in several; what would write is refused with the command that does."""
+    assert {"table": f"{database}.orders"} in cli.document("sql", f"SHOW TABLES FROM {database}")
+    assert "item" in cli.ok("sql", f"describe {database}.orders")
+    refused = cli.run("sql", f"INSERT INTO {database}.orders VALUES (1, 'x')")
+    assert refused.returncode == 1
+    assert "only reads" in refused.stderr
+    assert "lakeward append" in refused.stderr
+    told = cli.run("sql", stdin=f"SELECT count(*) n FROM {database}.orders;\nSELECT ';' AS s")
+    assert told.stdout.split() == ["n", "20", "s", ";"], told.stderr
+
+
+def test_sql_alone_is_a_shell(cli: Cli, database: str) -> None:
+    """It asks, answers, tells a mistake and asks again; Ctrl-D ends it."""
+    with Terminal("sql", "-s", cli.bootstrap, directory=cli.directory) as terminal:
+        assert terminal.wait_until(lambda text: "lakeward> " in text)
+        terminal.press(f"select count(*) as many\rfrom {database}.orders;\r".encode())
+        assert terminal.wait_until(lambda text: "\n  20" in text or "\n20" in text), terminal.text
+        assert terminal.wait_until(lambda text: text.endswith("lakeward> ")), terminal.text
+        terminal.press(b"select nonsense;\r")
+        assert terminal.wait_until(lambda text: "Error: " in text.rpartition("nonsense;")[2]), terminal.text
+        assert terminal.wait_until(lambda text: text.endswith("lakeward> ")), terminal.text
+        terminal.press(b"\x04")
+        assert terminal.ended() == 0, terminal.text
