@@ -108,7 +108,7 @@ def deliver(conn: Connection, info: TableInfo, letters: Sequence[DeadLetter]) ->
     name = DEAD_LETTER_TABLE.read(info.descriptor.custom_properties)
     if not letters or name is None:
         return
-    table = conn.create_table(name, _SCHEMA, primary_key=_KEY, buckets=1, exist_ok=True)
+    table = conn.create_table(name, _SCHEMA, primary_key=_KEY, bucket_by=_KEY[:1], buckets=1, exist_ok=True)
     table.upsert([{**asdict(one), "table_id": info.table_id, "table_name": str(info.path)} for one in letters])
 
 

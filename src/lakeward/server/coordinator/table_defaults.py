@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, InvalidError
 from lakeward.model.table import TableDescriptor
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
+from lakeward.records.key_encoding import bucket_key_encoding, key_encoder
 from lakeward.server.coordinator.lake.settings import may_be_tiered
 
 KV_FORMAT_VERSION = 2
@@ -41,7 +42,7 @@ def with_defaults(descriptor: TableDescriptor, options: ServerOptions) -> TableD
     if len(descriptor.partition_keys) > 1 and table_options.AUTO_PARTITION.read(properties):
         default(table_options.AUTO_PARTITION_PRECREATE.key, "0")
     lake_format = options.get(server_options.DATALAKE_FORMAT)
-    if lake_format is not None:
+    if lake_format is not None and _keys_fit(descriptor, lake_format):
         default(table_options.LAKE_FORMAT.key, lake_format)
     if table_options.LAKE_ENABLED.read(properties) and not may_be_tiered(options):
         raise ErrorCode.INVALID_TABLE.error(
@@ -59,3 +60,19 @@ def with_defaults(descriptor: TableDescriptor, options: ServerOptions) -> TableD
             )
     bucket_count = descriptor.bucket_count or options.get(server_options.DEFAULT_BUCKET_NUMBER)
     return replace(descriptor, properties=properties, bucket_count=bucket_count)
+
+
+def _keys_fit(descriptor: TableDescriptor, lake_format: str) -> bool:
+    """Whether keys can be written as that lake wants them: in Iceberg, one column, and not of every type.
+
+    A table whose keys cannot is not marked with the format. Then every client writes them as Fluss does without a lake,
+    and a lake has the rows by the bucket they are in.
+    """
+    keys = descriptor.bucket_keys or descriptor.physical_primary_key
+    if not keys:
+        return True
+    try:
+        key_encoder(bucket_key_encoding(lake_format), tuple(descriptor.schema.column(key).type for key in keys))
+    except InvalidError:
+        return False
+    return True

@@ -69,3 +69,14 @@ def test_two_numbers_of_buckets_are_refused(world: World) -> None:
     """The alias and the descriptor must agree."""
     assert world.create_code(count=2, custom={"bucket.num": "5"}) == 39
     assert world.create(count=5, custom={"bucket.num": "5"}).bucket_count == 5
+
+
+def test_keys_that_a_lake_cannot_write_keep_their_own_encoding() -> None:
+    """In Iceberg a key is one column, and no SMALLINT: such tables are not marked, so every client can write them."""
+    world = World(datalake_format="iceberg")
+    format_ = "table.datalake.format"
+    columns = ["id INTEGER", "name STRING", "small SMALLINT"]
+    assert world.create("one", columns=columns, key=["id"]).descriptor.properties[format_] == "iceberg"
+    assert world.create("log", columns=columns).descriptor.properties[format_] == "iceberg"
+    assert format_ not in world.create("two", columns=columns, key=["id", "name"]).descriptor.properties
+    assert format_ not in world.create("small", columns=columns, key=["small"]).descriptor.properties
