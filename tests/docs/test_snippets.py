@@ -22,7 +22,8 @@ _PAGES = [
     "docs/guides/union-reads.md",
     "docs/guides/damage.md",
 ]
-_SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCKS = re.DOTALL | re.MULTILINE
+_SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", _BLOCKS)
 
 
 @pytest.mark.oracle
@@ -43,6 +44,24 @@ def _run_page(page: str, server: ServerProcess, directory: Path) -> None:
             # On a busy machine pyfluss sometimes aborts while the interpreter ends, after all is printed.
             done = _run(language, there, server.bootstrap, directory)
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.timeout(400)
+def test_the_page_of_spark_runs(lakeward: ServerProcess, tmp_path: Path) -> None:
+    """Its Python and SQL are one session, from the first snippet to the last; the rows are those that it speaks of."""
+    snippets = re.findall(r"^```(python|sql)\n(.*?)^```$", (_ROOT / "docs/guides/spark.md").read_text(), _BLOCKS)
+    assert {language for language, _ in snippets} == {"python", "sql"}
+    script = "\n".join(text if language == "python" else _in_python(text) for language, text in snippets)
+    ends = "print(sorted(map(tuple, spark.table('fluss.market.users').collect())))"
+    done = _run(
+        "python", f"{script}\n{ends}".replace("localhost:9123", lakeward.bootstrap), lakeward.bootstrap, tmp_path
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    assert "[(1, 'Ada', 'GOLD'), (2, 'Bob', 'gold'), (3, 'Cy', None)]" in done.stdout
+
+
+def _in_python(sql: str) -> str:
+    return "\n".join(f"spark.sql({statement.strip()!r})" for statement in sql.split(";") if statement.strip())
 
 
 @pytest.mark.timeout(400)
