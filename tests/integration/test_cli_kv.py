@@ -135,9 +135,9 @@ def test_the_last_changes(cli: Cli, table: str) -> None:
     changes = cli.rows("changelog", table, "--from", "earliest", "--no-follow")
     assert list(changes[0]) == ["_change_type", "id", "name", "at", "_bucket", "_offset", "_timestamp"]
     of_key = {key: [c["_change_type"] for c in changes if c["id"] == key] for key in (1, 2, 300)}
-    assert of_key == {1: ["+I", "-U", "+U"], 2: ["+I", "-D"], 300: ["+I"]}
+    assert of_key == {1: ["insert", "update_before", "update_after"], 2: ["insert", "delete"], 300: ["insert"]}
     last = cli.rows("changelog", table, "-n", "1", "--no-follow", "--columns", "id")
-    assert [(c["_change_type"], c["id"]) for c in last] == [("-D", 2)]
+    assert [(c["_change_type"], c["id"]) for c in last] == [("delete", 2)]
 
 
 def test_changes_are_followed(cli: Cli, table: str) -> None:

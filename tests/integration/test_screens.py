@@ -94,3 +94,15 @@ def test_sql_alone_is_a_shell(cli: Cli, database: str) -> None:
         assert terminal.wait_until(lambda text: text.endswith("lakeward> ")), terminal.text
         terminal.press(b"\x04")
         assert terminal.ended() == 0, terminal.text
+
+
+def test_hints_and_figures_of_the_demo_stay_on_the_screen(tmp_path: Path) -> None:
+    """Rows scroll between them, a few a second; in the end the terminal is a terminal again."""
+    command = ("demo", "--data-dir", "demo", "--port", "0", "--engine", "local", "--limit", "300")
+    with Terminal(*command, directory=tmp_path, COLUMNS="130", LINES="40") as terminal:
+        assert terminal.ended() == 0, terminal.text
+    scrolls = terminal.text.index("\x1b[8;39r")
+    assert "lakeward tail demo.orders" in terminal.text[:scrolls]
+    assert "lag: " in terminal.text[scrolls:]
+    assert terminal.text.count("\n") < 150, "fewer rows than orders"
+    assert "\x1b[r" in terminal.text[scrolls:]

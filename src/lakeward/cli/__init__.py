@@ -33,7 +33,7 @@ tier_run, tier_lake, tier_lines, tier_status
 submit/               the tiering service for spark-submit
 child_server, child_bucket
                       servers that live as long as a command
-demo_home, demo_orders, demo_lake, demo_tally, bench_work
+demo_home, demo_orders, demo_lake, demo_tally, demo_screen, bench_work
 reference             docs/reference/cli.md, printed from all of this
 
 Modules load click and little else; Arrow, rich and the client are imported where they are used, so that `--help` and

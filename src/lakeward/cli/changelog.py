@@ -47,17 +47,17 @@ def changelog(
 ) -> None:
     """Show the last changes of a table with a primary key and follow it; Ctrl-C ends it.
 
-    Each change is a row: +I inserted, -U and +U before and after an update, -D deleted. Bucket, offset and time of the
+    Each change is a row: insert, update_before, update_after or delete. Bucket, offset and time of the
     change come last. Changes of one key come in the order in which they were made.
 
     \b
     Examples:
       lakeward changelog shop.customers
       lakeward changelog shop.customers --from 15m-ago --columns id,city
-      lakeward changelog shop.customers --from earliest --no-follow -o json | jq 'select(._change_type == "-D")'
+      lakeward changelog shop.customers --from earliest --no-follow -o json | jq 'select(._change_type == "delete")'
     """
     from lakeward.cli.log_ends import partition_names
-    from lakeward.cli.tail import Reading, show
+    from lakeward.cli.tail import Reading, in_words, show
 
     with session.connect() as connection:
         opened = connection.table(table)
@@ -71,7 +71,7 @@ def changelog(
             limit=limit,
             follow=follow,
         )
-        batches = reading.last(rows) if start is None else reading.since(start)
+        batches = in_words(reading.last(rows) if start is None else reading.since(start))
         try:
             shown = show(_kind_first(batches), output, streams=follow)
         except KeyboardInterrupt:

@@ -16,6 +16,7 @@ from lakeward.cli.child_bucket import BUCKET
 from lakeward.cli.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo_home import DemoHome
 from lakeward.cli.demo_lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
+from lakeward.cli.demo_screen import DemoScreen
 from lakeward.cli.demo_tally import DemoTally
 from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError
@@ -73,7 +74,8 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
                 ChildServer(data_dir / "data", data_dir / "server.log", port, home.server_options, home.environment)
             )
             stack.callback(home.tell_bucket)
-            _run(server, home, rate, limit, engine_or_default(engine))
+            with DemoScreen() as screen:
+                _run(server, home, screen, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         said("\nStopped.")
     said(f"The orders stay in {data_dir}; the next run goes on from there.")
@@ -90,7 +92,7 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
     return DemoHome(directory, bucket, bucket.environment)
 
 
-def _run(server: ChildServer, home: DemoHome, rate: float, limit: int | None, engine: str) -> None:
+def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, limit: int | None, engine: str) -> None:
     import lakeward
     from lakeward.cli.demo_orders import COLUMNS
     from lakeward.cli.tail import show
@@ -100,38 +102,39 @@ def _run(server: ChildServer, home: DemoHome, rate: float, limit: int | None, en
         table = writing.create_table(
             _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
         )
-        _introduce(server, home, table.count(), rate, has_lake=engine != "none")
+        screen.introduce(_hints(server, home, table.count(), rate, has_lake=engine != "none" and not screen.is_live))
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
         with (
-            DemoLake(writing, table, server.bootstrap, home, engine) as lake,
-            DemoTally(reading, table, lake.properties),
+            DemoLake(writing, table, server.bootstrap, home, engine, screen) as lake,
+            DemoTally(reading, table, lake.properties, screen),
         ):
             try:
                 stream.start()
                 orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
-                show((_with_delay(batch) for batch in orders), "table", streams=True)
+                show((_with_delay(batch) for batch in screen.shown(orders)), "table", streams=True)
             finally:
                 stream.stop()
                 if stream.failure is not None:
                     raise stream.failure
 
 
-def _introduce(server: ChildServer, home: DemoHome, rows: int, rate: float, *, has_lake: bool) -> None:
+def _hints(server: ChildServer, home: DemoHome, rows: int, rate: float, *, has_lake: bool) -> str:
     option = "" if server.bootstrap.endswith(f":{PORT_DEFAULT}") else f" -s {server.bootstrap}"
     query = f"'FROM {_TABLE} SELECT item, count(*) GROUP BY 1'"
-    query += f" --warehouse {home.warehouse}" if home.bucket is None else ""
-    if home.bucket is not None:
-        said(
-            f"It is at {home.bucket.endpoint}; the lake, closed segments and snapshots are in s3://{BUCKET}.\n"
-            f"What reads the lake from another terminal needs its keys:  source {home.bucket.keys_path}"
-        )
-    said(
-        f"Lakeward is ready at {server.bootstrap}, with data in {home.directory} and its log in {server.log_path}.\n"
+    keys = (
+        ""
+        if home.bucket is None
+        else f"S3 is at {home.bucket.endpoint}; the lake, closed segments and snapshots are in s3://{BUCKET}.\n"
+        f"What reads the lake from another terminal needs its keys:  source {home.bucket.keys_path}\n"
+    )
+    return (
+        keys
+        + f"Lakeward is ready at {server.bootstrap}, with data in {home.directory} and its log in {server.log_path}.\n"
         f"Table {_TABLE} has {count(rows, 'order')}; {rate:g} a second go in and come out below. Ctrl-C stops.\n"
         f"In another terminal:  .venv/bin/lakeward tables describe {_TABLE}{option}\n"
         f"                      .venv/bin/lakeward tail {_TABLE} --columns item,price{option}\n"
-        + (f"                      .venv/bin/lakeward sql {query}{option}\n" if has_lake else "")
+        + f"                      .venv/bin/lakeward sql {query}{option}\n"
         + (f"                      .venv/bin/lakeward remote status{option}\n" if home.bucket is not None else "")
         + f"                      curl {server.bootstrap}/metrics\n"
         + (f"Lines with ── count {_TABLE} as one table, and what each of its halves has of that.\n" if has_lake else "")

@@ -20,6 +20,7 @@ from lakeward.runtime.child import Child
 
 if TYPE_CHECKING:
     from lakeward.cli.demo_home import DemoHome
+    from lakeward.cli.demo_screen import DemoScreen
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
@@ -59,13 +60,16 @@ def _has_java() -> bool:
 class DemoLake:
     """Starts the service when it is entered, and stops it at the end; tells when rows are in the lake."""
 
-    def __init__(self, conn: Connection, table: Table, bootstrap: str, home: DemoHome, engine: str) -> None:
+    def __init__(
+        self, conn: Connection, table: Table, bootstrap: str, home: DemoHome, engine: str, screen: DemoScreen
+    ) -> None:
         self._conn = conn
         self._table = table
         self._bootstrap = bootstrap
         self._home = home
         self._log_path = home.directory / "tiering.log"
         self._engine = engine
+        self._screen = screen
         self._rows = 0
         self._process: Child | None = None
         self._reader = threading.Thread(target=self._tell, name="demo-lake", daemon=True)
@@ -102,6 +106,8 @@ class DemoLake:
         if self._rows:
             said("\nThe last orders go into the lake …")
             self._finish()
+        else:
+            said("\nStopping …")
         self._process.stop(_STOP_S)
         self._reader.join()
         if self._rows:
@@ -125,7 +131,10 @@ class DemoLake:
                     said(line.strip())
                     continue
                 self._rows += int(found[1].replace(",", ""))
-                said(f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._home.warehouse}")
+                if not self._screen.is_live:  # it has a place for such figures
+                    said(
+                        f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._home.warehouse}"
+                    )
 
     def _explain(self) -> None:
         if self._home.bucket is not None:  # it ends with the demo

@@ -12,10 +12,11 @@ from lakeward.cli.listing import count, said
 from lakeward.errors import LakewardError, RetriableError
 
 if TYPE_CHECKING:
+    from lakeward.cli.demo_screen import DemoScreen
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
-_PAUSE_S = 4
+_PAUSE_S, _LIVE_PAUSE_S = 4, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,13 @@ def counted(conn: Connection, table: Table, lake: Mapping[str, str]) -> Halves:
     Orders that are placed or tiered meanwhile are in none of the three.
     """
     from lakeward.options.spark import LAKE_PREFIX
+    from lakeward.query.lake_cache import lake_cache_of
     from lakeward.query.planner import plan_read
     from lakeward.query.read import read_splits
     from lakeward.query.request import ReadRequest
     from lakeward.query.splits import LakeSplit
 
+    lake_cache_of(conn.inner).forget_readers()  # what was told to be in the lake is to be counted there
     options = {LAKE_PREFIX + key: value for key, value in lake.items()}
     request = ReadRequest(table.path, columns=table.info.schema.names[:1], options=options)
     plan = plan_read(conn, request)
@@ -56,7 +59,8 @@ def counted(conn: Connection, table: Table, lake: Mapping[str, str]) -> Halves:
 class DemoTally:
     """Says a line every few seconds, from when it is entered until it is left."""
 
-    def __init__(self, conn: Connection, table: Table, lake: Mapping[str, str] | None) -> None:
+    def __init__(self, conn: Connection, table: Table, lake: Mapping[str, str] | None, screen: DemoScreen) -> None:
+        self._screen = screen
         self._conn = conn
         self._table = table
         self._lake = lake
@@ -75,11 +79,20 @@ class DemoTally:
 
     def _tell(self) -> None:
         assert self._lake is not None
-        while not self._stopping.wait(_PAUSE_S):
+        while not self._stopping.wait(_LIVE_PAUSE_S if self._screen.is_live else _PAUSE_S):
             try:
-                said(f"── {counted(self._conn, self._table, self._lake)}")
+                found = counted(self._conn, self._table, self._lake)
+                self._screen.tell(self._figures(found), f"── {found}")
             except RetriableError:
                 continue  # the lake has moved on; the next line is about that
             except LakewardError as wrong:
                 said(f"── The orders could not be counted: {wrong.message}")
                 return
+
+    def _figures(self, found: Halves) -> str:
+        from lakeward.runtime.clock import SystemClock
+        from lakeward.tiering.lag import lag_of
+
+        seconds = lag_of(self._conn, self._table, SystemClock().now_ms()).seconds
+        late = "" if seconds is None else f", {seconds:.1f} s"
+        return f"{found}   lag: {count(found.hot, 'order')}{late}   Ctrl-C stops"

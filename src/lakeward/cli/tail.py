@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
 _LAST_ROWS = 10
+_CHANGE_TYPE = "_change_type"
 
 
 @click.command()
@@ -80,7 +81,7 @@ def tail(
             follow=follow,
             skip_damaged=skip_damaged,
         )
-        batches = reading.last(rows) if start is None else reading.since(start)
+        batches = in_words(reading.last(rows) if start is None else reading.since(start))
         if where is not None:
             from lakeward.cli.row_filter import matching
 
@@ -107,6 +108,23 @@ def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *
             written.write(batch)
             rows += batch.num_rows
     return rows
+
+
+def in_words(
+    batches: Generator[pa.RecordBatch | pa.Table, None, None],
+) -> Generator[pa.RecordBatch | pa.Table, None, None]:
+    """The same with kinds of changes as Spark and Flink call them; those who follow the log know them by signs."""
+    import pyarrow as pa
+
+    from lakeward.query.view_rows import CHANGE_WORDS
+
+    with closing(batches):
+        for batch in batches:
+            place = batch.schema.get_field_index(_CHANGE_TYPE)
+            if place >= 0:
+                words = pa.array([CHANGE_WORDS[sign] for sign in batch.column(place).to_pylist()], pa.string())
+                batch = batch.set_column(place, _CHANGE_TYPE, words)
+            yield batch
 
 
 class Reading:

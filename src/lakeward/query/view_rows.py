@@ -17,14 +17,14 @@ from lakeward.records.arrow_types import arrow_schema
 
 _APPENDED, _INSERTED, _OLD, _NEW, _DELETED = CHANGE_TYPES
 #: What Apache Fluss's virtual tables call the changes.
-_CHANGELOG_NAMES = {
+CHANGE_WORDS = {
     _APPENDED: "insert",
     _INSERTED: "insert",
     _OLD: "update_before",
     _NEW: "update_after",
     _DELETED: "delete",
 }
-_BINLOG_NAMES = {**_CHANGELOG_NAMES, _NEW: "update"}
+_BINLOG_NAMES = {**CHANGE_WORDS, _NEW: "update"}
 _FETCHED = {CHANGE_TYPE: "_change_type", LOG_OFFSET: "_offset", COMMIT_TIMESTAMP: "_timestamp"}
 
 
@@ -51,7 +51,7 @@ class ChangelogRows:
     def rows(self, changes: pa.RecordBatch) -> pa.RecordBatch:
         """The view's rows."""
         arrays = [
-            _renamed(changes.column(CHANGE_TYPE), _CHANGELOG_NAMES)
+            _renamed(changes.column(CHANGE_TYPE), CHANGE_WORDS)
             if name == CHANGE_TYPE
             else changes.column(_FETCHED.get(name, name))
             for name in self._columns
