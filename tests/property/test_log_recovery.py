@@ -1,4 +1,4 @@
-"""Recovery after any damage: exactly the whole good batches before it are there."""
+"""Recovery after any damage: whole batches are there, and what is not is told."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from logs import append, contents, open_log
 from raw_batches import raw_batch
 
+from lakeward.errors import CorruptError
+from lakeward.records.log_batch import walk_batches
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.writer_state import Verdict
 
@@ -37,12 +39,32 @@ def reopened(directory: object, segment_bytes: int) -> LogTablet:
     return open_log(directory, segment_bytes_max=segment_bytes)
 
 
+def served(log: LogTablet) -> list[tuple[int, bytes]]:
+    """Everything that can be read, as `contents` has it; ranges that are damaged are stepped over."""
+    found, offset = [], log.start_offset
+    while offset < log.end_offset:
+        damage = log.damages.at(offset)
+        if damage is not None:
+            offset = damage.end
+            continue
+        try:
+            read = log.read(offset, 1, at_least_one=True)
+        except CorruptError:
+            continue  # it is noted now
+        found += [
+            (span.header.base_offset, bytes(read.data[span.start + span.header.header_bytes : span.end]))
+            for span in walk_batches(read.data)
+        ]
+        offset = log.offset_behind(read)
+    return found
+
+
 @settings(max_examples=120)
 @given(log_shapes, st.data())
-def test_the_good_prefix_is_recovered(
+def test_what_is_whole_is_served_and_the_rest_is_told(
     tmp_path_factory: pytest.TempPathFactory, shape: list[tuple[int, int]], data: st.DataObject
 ) -> None:
-    """Flip, cut or overwrite bytes behind the checkpoint: the batches before the damage are there, no other."""
+    """Flip, cut or overwrite bytes behind the checkpoint: what was written before is there, the rest too or told."""
     directory = tmp_path_factory.mktemp("log")
     segment_bytes = data.draw(st.sampled_from([150, 400, 10**6]))
     checkpoint_at = data.draw(st.integers(1, len(shape)))
@@ -65,12 +87,22 @@ def test_the_good_prefix_is_recovered(
         case _:
             content[start:] = data.draw(st.binary(min_size=1, max_size=80))
     path.write_bytes(content)
+    is_at_end = path == places[-1][0]
     log = reopened(directory, segment_bytes)
-    assert contents(log) == wanted[:victim]
-    assert log.end_offset == sum(max(rows, 1) for rows, _ in shape[:victim])
-    assert log.writers.judge(5, victim)[0] is Verdict.NEXT
-    assert append(log, body=b"new", writer_id=5, sequence=victim) == sum(max(rows, 1) for rows, _ in shape[:victim])
-    assert contents(reopened(directory, segment_bytes)) == [*wanted[:victim], (log.end_offset - 1, b"new")]
+    ends = [sum(max(rows, 1) for rows, _ in shape[: number + 1]) for number in range(len(shape))]
+    good = ends[victim - 1]
+    assert served(log)[:victim] == wanted[:victim]
+    assert [row for row in wanted if row in served(log)] == served(log), "nothing but what was written, in order"
+    lost = [end - 1 for end, row in zip(ends, wanted, strict=True) if row not in served(log)]
+    assert all(offset >= log.end_offset or log.damages.at(offset) is not None for offset in lost), "nothing silently"
+    assert log.end_offset >= (good if is_at_end else ends[-1]), "later files prove that their offsets were used"
+    if not log.damages and victim < len(shape):
+        assert log.end_offset == good
+        assert log.writers.judge(5, victim)[0] is Verdict.NEXT
+    new = append(log, body=b"new")
+    assert new >= log.end_offset - 1
+    assert served(reopened(directory, segment_bytes)) == served(log)
+    assert served(log)[-1] == (new, b"new")
 
 
 @settings(max_examples=60)
