@@ -108,3 +108,21 @@ def test_a_stream_begins_with_the_lake(
     _, more = run(stream, tmp_path / "c")
     assert sorted(row.id for row in (*rows, *more)) == list(range(150))
     assert sorted(row.id for row in more) == list(range(130, 150))
+
+
+def test_what_the_lake_knows_is_a_table(spark: SparkSession, lake: Warehouse, database: str) -> None:
+    """`t.snapshots`, `t.history` and `t.files`: what pyiceberg says, newest first; empty before the first round."""
+    table = made(lake, database, keyed=False)
+    name = f"{catalog_of(spark, lake, database)}.{table.path}"
+    assert spark.table(f"{name}.snapshots").count() == 0
+    rounds = []
+    for first in (0, 100):
+        table.append([{"id": i, "name": "x"} for i in range(first, first + 100)])
+        rounds.append(lake.round(table).snapshot_id)
+    snapshots = spark.sql(f"SELECT * FROM {name}.snapshots").collect()
+    assert [row.snapshot_id for row in snapshots] == rounds[::-1]
+    assert snapshots[0].total_rows == 200
+    assert spark.sql(f"SELECT snapshot_id FROM {name}.history WHERE is_current").collect()[0][0] == rounds[-1]
+    assert spark.sql(f"SELECT sum(record_count) FROM {name}.files WHERE bucket < 2").collect()[0][0] == 200
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.table(f"{name}.manifests")

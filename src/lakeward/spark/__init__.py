@@ -16,6 +16,7 @@
 | source, readers, stream_readers, writers | the data source `fluss` without the jar (no_streams: on Spark 4.1) |
 | bridge, frames | one Python process for each task of a JVM: calls and rows over a Unix socket |
 | calls, call | what the jar can call: catalog_calls, replace_calls, read_calls, stream_calls, write_calls |
+| lake_tables | what the lake knows of a table, as tables: snapshots, history, files |
 | property_names | properties of CREATE TABLE that are ours, or nearly |
 | replacing | a table built beside another, which then takes its place; renaming by a copy |
 | row_level | DELETE, UPDATE, MERGE and TRUNCATE: what they need beside plain writes |

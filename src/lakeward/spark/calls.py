@@ -21,6 +21,7 @@ CALLS = {
     "create_table": "catalog_calls.create_table",
     "alter_table": "catalog_calls.alter_table",
     "drop_table": "catalog_calls.drop_table",
+    "lake_table": "lake_tables.lake_table",
     # a table that takes the place of another, or is made with its rows
     "stage_table": "replace_calls.stage_table",
     "commit_staged": "replace_calls.commit_staged",

@@ -115,8 +115,20 @@ public final class FlussCatalog implements StagingTableCatalog, SupportsNamespac
 
     @Override
     public Table loadTable(Identifier table) throws NoSuchTableException {
+        if (table.namespace().length == 2) return ofLake(table);
         if (table.namespace().length != 1) throw new NoSuchTableException(table);
         return onTable(table, "table", named(table));
+    }
+
+    /** db.t.snapshots and its like. */
+    private Table ofLake(Identifier table) throws NoSuchTableException {
+        try {
+            String owner = String.join(".", table.namespace());
+            return new LakeTable(call("lake_table", Json.object().put("table", owner).put("what", table.name())));
+        } catch (LakewardException e) {
+            boolean missing = e.is("TABLE_NOT_EXIST") || e.is("DATABASE_NOT_EXIST");
+            throw missing ? sneaky(new NoSuchTableException(table)) : e;
+        }
     }
 
     /** VERSION AS OF: a number is a snapshot of the lake, anything else the name of a tag. */
