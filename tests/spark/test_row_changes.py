@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
+from server_process import ServerProcess
 
 import lakeward as lw
 
@@ -84,7 +85,9 @@ def test_a_table_is_truncated(spark: SparkSession, conn: lw.Connection, database
     assert conn.table(f"{database}.users").info.table_id == before
 
 
-def test_some_columns_are_a_partial_update(spark: SparkSession, conn: lw.Connection, database: str) -> None:
+def test_some_columns_are_a_partial_update(
+    spark: SparkSession, server: ServerProcess, conn: lw.Connection, database: str
+) -> None:
     """INSERT INTO t (id, name), BY NAME, and a DataFrame with fewer columns: the others keep their values."""
     table = f"fluss.{database}.t"
     conn.create_table(f"{database}.t", "id INT, name STRING, tier STRING", primary_key=["id"])
@@ -94,6 +97,10 @@ def test_some_columns_are_a_partial_update(spark: SparkSession, conn: lw.Connect
     spark.sql(f"INSERT INTO {table} BY NAME SELECT 'gold' AS tier, 2 AS id")
     spark.sql("SELECT 3 AS id, 'silver' AS tier").writeTo(table).append()
     assert rows_of(spark, table) == [(1, "z", "x"), (2, "b", "gold"), (3, "new", "silver")]
+    some = spark.sql("SELECT 1 AS id, 'q' AS name").write.mode("append")
+    some.format("fluss").option("bootstrap.servers", server.bootstrap).option("table", f"{database}.t").save()
+    spark.sql("SELECT 2 AS id, 'w' AS name").write.mode("append").saveAsTable(table)
+    assert rows_of(spark, table)[:2] == [(1, "q", "x"), (2, "w", "gold")]
     with pytest.raises(IllegalArgumentException, match="cannot be overwritten by some of their columns"):
         spark.sql(f"INSERT OVERWRITE {table} (id, name) VALUES (1, 'new')")
     with pytest.raises(AnalysisException, match="CANNOT_FIND_DATA"):

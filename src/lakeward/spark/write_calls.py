@@ -56,8 +56,8 @@ def begin(call: Call) -> dict[str, Any]:
             f"Rows of table {rows.path} cannot be overwritten by some of their columns, {', '.join(rows.columns)}; name"
             " all columns, or INSERT INTO to update those."
         )
-    beside = None if overwrite is None else _make_room(call, overwrite)
     directory, temporary = _directory(call, rows)
+    beside = None if overwrite is None else _make_room(call, overwrite)
     given = columns_of(_Columns(call["schema"]))
     if call.get("streaming"):  # then this is called for each micro-batch
         tell_of_new_columns(directory, rows, given.names)

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
@@ -12,6 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -19,7 +21,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Tells a table which columns a write names, before Spark fills the others with NULL.
  *
- * <p>INSERT INTO t (id, name) and writeTo(t) with fewer columns than t has are partial updates of a primary key table.
+ * <p>INSERT INTO t (id, name), and a DataFrame with fewer columns than t has, are partial updates of a primary key table.
  */
 final class GivenColumns extends Rule<LogicalPlan> {
     /** The option by which they travel; the table takes it out. */
@@ -33,9 +35,10 @@ final class GivenColumns extends Rule<LogicalPlan> {
 
     @Override
     public LogicalPlan apply(LogicalPlan plan) {
-        if (plan instanceof InsertIntoStatement) return insert((InsertIntoStatement) plan);
-        if (plan instanceof V2WriteCommand) return write((V2WriteCommand) plan);
-        return plan;
+        LogicalPlan told = plan;
+        if (plan instanceof InsertIntoStatement) told = insert((InsertIntoStatement) plan);
+        if (plan instanceof V2WriteCommand) told = write((V2WriteCommand) plan);
+        return told.fastEquals(plan) ? plan : told;
     }
 
     private LogicalPlan insert(InsertIntoStatement plan) {
@@ -44,24 +47,36 @@ final class GivenColumns extends Rule<LogicalPlan> {
             ? outputOf(plan.query()) : new ArrayList<>(CollectionConverters.asJava(plan.userSpecifiedCols()));
         if (columns == null) return plan;
         columns.addAll(CollectionConverters.asJava(plan.partitionSpec().keySet()));
-        // By its parts and not by its constructor, which has more of them with each version of Spark.
-        List<Object> parts = new ArrayList<>();
-        for (Iterator<Object> each = plan.productIterator(); each.hasNext(); ) {
-            Object part = each.next();
-            parts.add(part == plan.table() ? told((UnresolvedRelation) part, columns) : part);
-        }
-        return plan.makeCopy(parts.toArray());
+        UnresolvedRelation table = (UnresolvedRelation) plan.table();
+        return copied(plan, part -> part == table ? copied(table, each -> told(each, columns)) : part);
     }
 
-    private LogicalPlan write(V2WriteCommand plan) {
-        if (!plan.isByName() || !isOurs((LogicalPlan) plan.table()) || !plan.query().resolved()) return (LogicalPlan) plan;
-        return (LogicalPlan) plan.withNewTable(told((UnresolvedRelation) plan.table(), names(plan.query())));
+    /** A DataFrame's write has its options in the command, and either in the table too or there alone. */
+    private LogicalPlan write(V2WriteCommand command) {
+        LogicalPlan plan = (LogicalPlan) command;
+        LogicalPlan table = (LogicalPlan) command.table();
+        if (!command.isByName() || !command.query().resolved() || !(isOurs(table) || isLoaded(table))) return plan;
+        List<String> columns = names(command.query());
+        return copied(plan, part -> {
+            if (part == table) return hasOptions(table) ? copied(table, each -> told(each, columns)) : table;
+            return part instanceof scala.collection.immutable.Map ? told((scala.collection.immutable.Map<?, ?>) part, columns) : part;
+        });
     }
 
     private boolean isOurs(LogicalPlan table) {
-        if (!(table instanceof UnresolvedRelation)) return false;
-        UnresolvedRelation named = (UnresolvedRelation) table;
-        return !named.options().containsKey(OPTION) && OwnNames.contains(session, named.multipartIdentifier());
+        return table instanceof UnresolvedRelation
+            && OwnNames.contains(session, ((UnresolvedRelation) table).multipartIdentifier());
+    }
+
+    /** save() and saveAsTable() bring the table with them. */
+    private static boolean isLoaded(LogicalPlan table) {
+        return table instanceof DataSourceV2Relation && ((DataSourceV2Relation) table).table() instanceof FlussTable;
+    }
+
+    private static boolean hasOptions(LogicalPlan table) {
+        var options = table instanceof UnresolvedRelation
+            ? ((UnresolvedRelation) table).options() : ((DataSourceV2Relation) table).options();
+        return options.keySet().stream().anyMatch(key -> !key.equals(UnresolvedRelation.REQUIRED_WRITE_PRIVILEGES()));
     }
 
     /** The columns of a query that is not analyzed yet; null if it is wrong, which Spark says better. */
@@ -81,9 +96,22 @@ final class GivenColumns extends Rule<LogicalPlan> {
         return names;
     }
 
-    private static UnresolvedRelation told(UnresolvedRelation table, List<String> columns) {
-        Map<String, String> options = new HashMap<>(table.options().asCaseSensitiveMap());
-        options.put(OPTION, Json.texts(columns).toString());
-        return new UnresolvedRelation(table.multipartIdentifier(), new CaseInsensitiveStringMap(options), table.isStreaming());
+    /** By its parts and not by its constructor, which has more of them with each version of Spark. */
+    private static LogicalPlan copied(LogicalPlan plan, UnaryOperator<Object> change) {
+        List<Object> parts = new ArrayList<>();
+        for (Iterator<Object> each = plan.productIterator(); each.hasNext(); ) parts.add(change.apply(each.next()));
+        return plan.makeCopy(parts.toArray());
+    }
+
+    private static Object told(Object part, List<String> columns) {
+        if (!(part instanceof CaseInsensitiveStringMap)) return part;
+        Map<String, String> all = new HashMap<>(((CaseInsensitiveStringMap) part).asCaseSensitiveMap());
+        all.put(OPTION, Json.texts(columns).toString());
+        return new CaseInsensitiveStringMap(all);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Object told(scala.collection.immutable.Map<?, ?> options, List<String> columns) {
+        return ((scala.collection.immutable.Map<String, String>) options).updated(OPTION, Json.texts(columns).toString());
     }
 }
