@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakeward.storage.atomic_file import replace_file
-from lakeward.storage.log.log_facts import LogFacts
+from lakeward.storage.log.log_facts import FactsFile
 from lakeward.storage.log.segment import file_stem
 from lakeward.storage.log.writer_state import WriterStates
 
@@ -30,7 +30,7 @@ class Checkpoint:
     index_files: tuple[tuple[Path, bytes], ...]
     writers: bytes
     segment_bases: frozenset[int]
-    facts: LogFacts
+    facts: FactsFile
 
     def write(self) -> None:
         """Sync the logs, then the indexes, then say so."""
@@ -39,7 +39,7 @@ class Checkpoint:
         for path, content in self.index_files:
             replace_file(path, content, durable=False)
         replace_file(checkpoint_file(self.directory, self.offset), self.writers)
-        self.facts.write(self.directory)
+        self.facts.reached(self.offset)
         for offset, path in stored_checkpoints(self.directory)[_KEPT:]:
             if offset not in self.segment_bases:
                 path.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from operator import lt
 
 _OFFSET_ENTRY_BYTES = 8
 _TIME_ENTRY_BYTES = 12
+_OFFSET_MAX = 2**31 - 1
 
 
 class LogIndex:
@@ -30,14 +31,22 @@ class LogIndex:
         self._time_offsets = array("i")
 
     def add(self, last_offset: int, position: int, time_ms: int, base_offset: int) -> None:
-        """Remember a batch: where it starts, and that time had reached `time_ms` at it."""
-        self._offsets.append(last_offset)
-        self._positions.append(position)
+        """Remember a batch: where it starts, and that time had reached `time_ms` at it.
+
+        One that ends beyond what an entry can say (offsets given up, or a count that is absurd) is found by walking.
+        """
+        if last_offset <= _OFFSET_MAX:
+            self._offsets.append(last_offset)
+            self._positions.append(position)
         self.add_time(time_ms, base_offset)
 
     def add_time(self, time_ms: int, base_offset: int) -> None:
         """Remember that time had reached `time_ms` at an offset, if it moved on."""
         if not self._times_ms or time_ms > self._times_ms[-1]:
+            base_offset = min(base_offset, _OFFSET_MAX)
+            if self._time_offsets and self._time_offsets[-1] >= base_offset:
+                self._times_ms[-1] = time_ms
+                return
             self._times_ms.append(time_ms)
             self._time_offsets.append(base_offset)
 

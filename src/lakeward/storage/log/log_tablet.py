@@ -11,7 +11,7 @@ from pathlib import Path
 from lakeward.records.log_batch import BatchSpan, stamp
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
 from lakeward.storage.log.held_segment import HeldSegment, hold
-from lakeward.storage.log.log_facts import LogFacts
+from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, FactsFile, LogFacts
 from lakeward.storage.log.readable_log import ClosedSegment, LogRead, ReadableLog
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
@@ -21,7 +21,6 @@ from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatc
 from lakeward.storage.open_files import OpenFiles, storage_error
 
 Later = Callable[[Callable[[], None]], object]
-_RELATIVE_OFFSET_MAX = 2**31 - 1
 #: How far the last row may be stamped ahead of the clock; further ahead, the clock has been wrong.
 _AHEAD_MS_MAX = 3_600_000
 _log = logging.getLogger(__name__)
@@ -49,7 +48,9 @@ class LogTablet(ReadableLog):
         super().__init__(found, files, name)
         self.writers: WriterStates = found.writers
         self.repairs = found.repairs
-        self.given_up = () if found.facts is None else found.facts.given_up
+        self._noted = FactsFile(directory, found.facts or LogFacts(self.start_offset, self.end_offset))
+        self._is_noted = False
+        self.given_up = self._noted.now.given_up
         self._segment_first_ms = self._first_time_ms()
         self._checkpoints = Checkpoints(found.checkpoint_offset)
         self._unsynced_messages = 0
@@ -57,7 +58,7 @@ class LogTablet(ReadableLog):
         #: Up to where the log has been copied elsewhere; None when it is not copied at all.
         self.copied_offset: int | None = None
         if found.facts is None and self._segments:
-            self._later(self._noting())
+            self._later(self._noted.written)
 
     @property
     def active_offset(self) -> int:
@@ -107,7 +108,10 @@ class LogTablet(ReadableLog):
             stamp(data, span.start, offset, time_ms)
             offset += span.header.last_offset_delta + 1
         segment = self._segment_for(len(data), offset - 1, now_ms)
+        size = segment.size
         segment.append(data, spans, base, time_ms)
+        if not self._is_noted:
+            self._note_rows(segment, size, base, offset)
         self.end_offset = offset
         self.time_ms_max = time_ms
         start = base
@@ -122,6 +126,15 @@ class LogTablet(ReadableLog):
             sync_data(segment.path)
             self._unsynced_messages = 0
         return base
+
+    def _note_rows(self, segment: Segment, size: int, base: int, offset: int) -> None:
+        """Remember outside the segment that it got rows, before anybody is told so: if it goes, that is noticed."""
+        try:
+            self._noted.saw(offset)
+        except OSError as wrong:
+            segment.cut(size, base)
+            raise storage_error(self.directory, wrong) from wrong
+        self._is_noted = True
 
     def _go_back_in_time(self, now_ms: int) -> None:
         """The clock had been far ahead: true times begin in a segment of their own, so that within one they grow."""
@@ -139,7 +152,7 @@ class LogTablet(ReadableLog):
             if not active.size:
                 self._segment_first_ms = now_ms
             full = active.size and active.size + incoming_bytes > settings.segment_bytes_max
-            far = last_offset - active.base_offset > _RELATIVE_OFFSET_MAX
+            far = last_offset - active.base_offset >= SEGMENT_OFFSETS_MAX
             old = active.size and 0 <= settings.roll_interval_ms <= now_ms - self._segment_first_ms
             if not (full or far or old):
                 return active
@@ -149,7 +162,6 @@ class LogTablet(ReadableLog):
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
-        self._later(self._noting())
         return self._add_segment()
 
     def roll(self, now_ms: int) -> Segment:
@@ -164,6 +176,7 @@ class LogTablet(ReadableLog):
         segment = Segment(self.directory, self.end_offset, 0, self._files, self.settings.index_interval_bytes)
         self._segments.append(segment.create())
         self._bases.append(segment.base_offset)
+        self._is_noted = False
         return segment
 
     def _first_time_ms(self) -> int:
@@ -207,7 +220,7 @@ class LogTablet(ReadableLog):
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self._add_segment()
-        self._later(self._noting(durable=True))
+        self._later(partial(self._noted.begins, offset))
         self._delete_due(now_ms)
 
     # -- keep
@@ -230,20 +243,13 @@ class LogTablet(ReadableLog):
                 index_files=tuple(file for segment in changed for file in segment.index_files()),
                 writers=self.writers.to_json(),
                 segment_bases=frozenset(self._bases),
-                facts=self._facts_now(),
+                facts=self._noted,
             )
         )
 
     def gave_up(self, offset: int) -> bool:
         """Whether somebody gave an offset up with `lakeward repair`."""
-        return self._facts_now().gave_up(offset)
-
-    def _facts_now(self) -> LogFacts:
-        return LogFacts(self.start_offset, self.end_offset, self.given_up)
-
-    def _noting(self, *, durable: bool = False) -> Callable[[], None]:
-        """What writes down where the log begins; durable where files are about to be deleted."""
-        return partial(self._facts_now().write, self.directory, durable=durable)
+        return self._noted.now.gave_up(offset)
 
     def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
         """Put away what is too old or too much, delete what was put away long enough ago; returns segments put away."""
@@ -271,7 +277,7 @@ class LogTablet(ReadableLog):
             damage = self.damages.before(self._bases[0])
             self.start_offset = self._bases[0] if damage is None else max(damage.first, self.start_offset)
             self.damages.drop_below(self.start_offset)
-            self._later(self._noting(durable=True))
+            self._later(partial(self._noted.begins, self.start_offset))
         self._delete_due(now_ms)
         return count
 
@@ -291,6 +297,8 @@ class LogTablet(ReadableLog):
         self._checkpoints.ask_again()
         if self.is_dirty and self._segments:
             self._checkpoint()()
+        if self._segments and not self._noted.now.is_closed:
+            self._noted.closed(self.end_offset)
         self.abandon()
 
     def abandon(self) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lakeward.storage.atomic_file import replace_file
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints, sync_data
 from lakeward.storage.log.damage import Damage, Damages
-from lakeward.storage.log.log_facts import LogFacts, facts_file, read_facts
+from lakeward.storage.log.log_facts import Evidence, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
 from lakeward.storage.log.segment_walk import Good, SegmentWalk
 from lakeward.storage.log.settings import LogSettings
@@ -50,7 +50,6 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     """Open the log in a directory, whatever state it was left in. `known_end` is how far it reached for certain."""
     log = RecoveredLog()
     facts = log.facts = _facts(log, directory)
-    reached = 0 if facts is None else facts.end_offset
     left = sorted(int(path.name.split(".")[0]) for path in directory.glob("*" + LOG + DELETED))
     for leftover in [*directory.glob("*" + DELETED), *directory.glob("*.tmp")]:
         leftover.unlink(missing_ok=True)
@@ -59,7 +58,8 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
         for path in sorted(directory.glob("*" + LOG))
     ]
     checkpoints = stored_checkpoints(directory)
-    known = max([known_end, reached, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])])
+    reached = evidence(facts, [known_end, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])])
+    known = reached.offset
     log.start_offset = log.end_offset = _start(log, facts, found, left)
     if not found:
         log.writers = next(filter(None, (read_writers(path) for _, path in checkpoints)), log.writers)
@@ -68,8 +68,8 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     else:
         _recover(log, directory, found, checkpoints, known)
     if known > log.end_offset:
-        log.damages.add(_missing_end(log, directory, found, known))
-        log.end_offset = known
+        log.damages.add(_missing_end(log, directory, found, reached))
+        log.end_offset = reached.unused_offset
     if log.end_offset and (not log.segments or log.segments[-1].is_part or _reach(log) != log.end_offset):
         directory.mkdir(parents=True, exist_ok=True)
         log.segments.append(Segment(directory, log.end_offset, 0, files, settings.index_interval_bytes).create())
@@ -98,11 +98,12 @@ def _start(log: RecoveredLog, facts: LogFacts | None, found: list[Segment], left
     return first
 
 
-def _missing_end(log: RecoveredLog, directory: Path, found: list[Segment], known: int) -> Damage:
+def _missing_end(log: RecoveredLog, directory: Path, found: list[Segment], reached: Evidence) -> Damage:
+    first, end = log.end_offset, reached.unused_offset
     if not found:
-        return Damage(log.end_offset, known, directory / (file_stem(log.end_offset) + LOG), "the file is missing")
-    reason = f"the log ends at offset {log.end_offset} and had reached {known}"
-    return _named(found[-1], log.end_offset, known, reason, at_end=True)
+        return Damage(first, end, directory / (file_stem(first) + LOG), reached.told("the file is missing"))
+    named = _named(found[-1], first, end, f"the log ends at offset {first}", at_end=True)
+    return named._replace(reason=reached.told(named.reason))
 
 
 def _reach(log: RecoveredLog) -> int:

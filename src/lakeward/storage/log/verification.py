@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
 from lakeward.storage.log.damage import Damage, Damages
-from lakeward.storage.log.log_facts import GivenUp, LogFacts, facts_file, read_facts
+from lakeward.storage.log.log_facts import Evidence, GivenUp, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment import DELETED, LOG, file_stem
 from lakeward.storage.log.segment_walk import Bad, SegmentWalk
 
@@ -37,16 +37,19 @@ def verify_log(directory: Path, known_end: int = 0, pause: Callable[[int], None]
     has_left = any(directory.glob("*" + LOG + DELETED))
     paths = sorted(directory.glob("*" + LOG))
     bases = [int(path.stem) for path in paths]
-    known = max([known_end, 0 if facts is None else facts.end_offset, *bases[-1:], *(o for o, _ in checkpoints[:1])])
+    reached = evidence(facts, [known_end, *bases[-1:], *(o for o, _ in checkpoints[:1])])
     start = bases[0] if bases else 0
     if facts is not None and not has_left and (not bases or start > facts.start_offset):
         start = facts.start_offset
-        first = bases[0] if bases else known
-        report.damages.add(Damage(start, first, directory / (file_stem(start) + LOG), "the file is missing"))
+        path = directory / (file_stem(start) + LOG)
+        if bases:
+            report.damages.add(Damage(start, bases[0], path, "the file is missing"))
+        elif reached.offset > start:
+            report.damages.add(Damage(start, reached.unused_offset, path, reached.told("the file is missing")))
     report.start_offset = report.end_offset = start
-    for path, base, following in zip(paths, bases, [*bases[1:], None], strict=True):
-        _verify_segment(report, path, base, following, known, pause)
-    report.end_offset = max(report.end_offset, known)
+    for path, base, following in zip(paths, bases, [*bases[1:], None], strict=False):
+        _verify_segment(report, path, base, following, reached, pause)
+    report.end_offset = max([report.end_offset, reached.offset, *(one.end for one in report.damages)])
     return report
 
 
@@ -61,7 +64,12 @@ def _facts(report: LogReport, directory: Path) -> LogFacts | None:
 
 
 def _verify_segment(
-    report: LogReport, path: Path, base: int, following: int | None, known: int, pause: Callable[[int], None] | None
+    report: LogReport,
+    path: Path,
+    base: int,
+    following: int | None,
+    reached: Evidence,
+    pause: Callable[[int], None] | None,
 ) -> None:
     end = base
     for one in SegmentWalk(path, base, following, pause=pause):
@@ -70,8 +78,9 @@ def _verify_segment(
             report.bytes += one.header.size
         elif one.end > one.first:
             report.damages.add(Damage(one.first, one.end, path, one.reason))
-        elif end >= known:
+        elif end >= reached.offset:
             report.notes.append(f"{path}: the last {one.end_position - one.position} bytes are no batch")
     report.end_offset = end
-    if following is None and end < known:
-        report.damages.add(Damage(end, known, path, f"the log ends at offset {end} and had reached {known}"))
+    if following is None and end < reached.offset:
+        reason = reached.told(f"the log ends at offset {end}")
+        report.damages.add(Damage(end, reached.unused_offset, path, reason))

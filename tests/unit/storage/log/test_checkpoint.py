@@ -8,7 +8,7 @@ import pytest
 
 from lakeward.storage.log import checkpoint
 from lakeward.storage.log.checkpoint import Checkpoint, checkpoint_file, read_writers, stored_checkpoints, sync_data
-from lakeward.storage.log.log_facts import LogFacts
+from lakeward.storage.log.log_facts import FactsFile, LogFacts
 from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch
 
 
@@ -23,7 +23,8 @@ def checkpoint_at(directory: Path, offset: int, bases: frozenset[int] = frozense
     """A checkpoint of a log that has one segment."""
     log = directory / "00000000000000000000.log"
     log.touch()
-    return Checkpoint(directory, offset, (log,), ((log.with_suffix(".index"), b"i" * 8),), writers(), bases, LogFacts())
+    facts = FactsFile(directory, LogFacts())
+    return Checkpoint(directory, offset, (log,), ((log.with_suffix(".index"), b"i" * 8),), writers(), bases, facts)
 
 
 def test_the_log_is_synced_before_the_checkpoint_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

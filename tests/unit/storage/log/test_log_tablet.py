@@ -273,7 +273,7 @@ def test_a_checkpoint_that_fails_is_not_counted(tmp_path: Path, monkeypatch: pyt
     fill(log, 4)
     log.checkpoint()
     assert log.segment_count > 1
-    _, first, *behind = jobs  # before them it was noted that there is a log
+    first, *behind = jobs
     with pytest.raises(OSError, match="no space"):
         first()
     for job in behind:

@@ -11,7 +11,7 @@ from logs import append, contents, fill, open_log
 from lakeward.errors import CorruptError
 from lakeward.records.log_batch import walk_batches
 from lakeward.storage.log.checkpoint import stored_checkpoints
-from lakeward.storage.log.log_facts import facts_file
+from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, facts_file
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.segment import file_stem
 from lakeward.storage.log.writer_state import Verdict
@@ -147,9 +147,10 @@ def test_offsets_below_the_checkpoint_are_never_given_again(tmp_path: Path, left
     path.write_bytes(path.read_bytes()[:left])
     again = open_log(tmp_path)
     whole = left // BATCH
-    assert append(again, body=b"new") == 20
+    unused = 20 + SEGMENT_OFFSETS_MAX  # nobody knows what was written after the checkpoint
+    assert append(again, body=b"new") == unused
     for opened in (again, open_log(tmp_path)):
-        assert pieces(opened) == [*wanted[:whole], (2 * whole, 20), (20, b"new")]
+        assert pieces(opened) == [*wanted[:whole], (2 * whole, unused), (unused, b"new")]
 
 
 def test_a_deleted_newest_segment_is_missed(tmp_path: Path) -> None:
@@ -197,8 +198,9 @@ def test_what_others_know_of_the_end_is_believed(tmp_path: Path) -> None:
     fill(log, 3)
     wanted = contents(log)
     again = open_log(tmp_path, known_end=10)
-    assert pieces(again) == [*wanted, (6, 10)]
-    assert append(again) == 10
+    unused = 10 + SEGMENT_OFFSETS_MAX
+    assert pieces(again) == [*wanted, (6, unused)]
+    assert append(again) == unused
 
 
 def test_damage_under_a_log_in_use_is_found_when_it_is_read(tmp_path: Path) -> None:
