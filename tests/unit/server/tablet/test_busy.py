@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PrefixLookupRequest
 from lakeward.server.tablet.busy import BusyBuckets
@@ -45,6 +45,16 @@ class Asked:
     def fail(self, wrong: Any) -> None:
         """It is refused."""
         self.reply(f"{self.name}: {wrong.code.name}")
+
+    def settle(self, ask: Any, *what: Any) -> None:
+        """It is answered with what a function returns or raises."""
+        try:
+            message = ask(*what)
+        except LakewardError as wrong:
+            self.fail(wrong)
+            return
+        if message is not None:
+            self.reply(message)
 
     def come(self) -> None:
         """The request arrives."""
