@@ -22,7 +22,10 @@ def complaint(name: str, *, reserved_prefix_allowed: bool = False) -> str | None
     if not _LEGAL.fullmatch(name):
         return f"'{name}' contains one or more characters other than ASCII alphanumerics, '_' and '-'"
     if name.startswith(RESERVED_PREFIX) and not reserved_prefix_allowed:
-        return f"'{RESERVED_PREFIX}' is not allowed as prefix, since it is reserved for internal use"
+        return (
+            f"'{RESERVED_PREFIX}' is not allowed as prefix, since it is reserved for internal databases/internal"
+            " tables/internal partitions in Fluss server"
+        )
     return None
 
 

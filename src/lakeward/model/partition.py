@@ -58,8 +58,10 @@ def values_of_spec(keys: Sequence[str], spec: Mapping[str, str], table: object) 
         )
     for key in keys:
         if key not in spec:
+            given = ", ".join(f"{name}={value}" for name, value in spec.items())
             raise ErrorCode.PARTITION_SPEC_INVALID.error(
-                f"PartitionSpec {dict(spec)} does not contain partition key '{key}' for partitioned table {table}."
+                f"PartitionSpec PartitionSpec{{{{{given}}}}} does not contain partition key '{key}'"
+                f" for partitioned table {table}."
             )
     return tuple(spec[k] for k in keys)
 

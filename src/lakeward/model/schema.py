@@ -10,7 +10,7 @@ from functools import cached_property
 from lakeward.errors import ErrorCode
 from lakeward.model.data_types import DataType, RowField, TypeRoot
 
-SYSTEM_COLUMNS = frozenset({"__offset", "__timestamp", "__bucket", "_change_type", "_log_offset", "_commit_timestamp"})
+SYSTEM_COLUMNS = ("__offset", "__timestamp", "__bucket", "_change_type", "_log_offset", "_commit_timestamp")
 AGGREGATE_FUNCTIONS = frozenset(
     {
         *("sum", "product", "max", "min", "bool_and", "bool_or", "rbm32", "rbm64", "listagg", "string_agg"),

@@ -17,6 +17,18 @@ from lakeward.options.kinds import BOOL, Kind
 
 T = TypeVar("T")
 _SHOWN_KEY_LENGTH = 120
+_SHOWN_VALUE_LENGTH = 80
+#: How much two names must have in common for one to be a misspelling of the other.
+_LIKENESS = 0.65
+
+
+def invalid_value(key: str, text: str, wrong: Exception) -> LakewardError:
+    """The error for a value that cannot be read; clients look for its first two sentences."""
+    why = str(wrong)
+    return ErrorCode.INVALID_CONFIG.error(
+        f"Invalid value for config '{key}'. Reason: Could not parse value '{text[:_SHOWN_VALUE_LENGTH]}' for key"
+        f" '{key}'. {why[:1].upper()}{why[1:]}."
+    )
 
 
 class Scope(enum.StrEnum):
@@ -53,7 +65,7 @@ class Option(Generic[T]):
         try:
             value: T = self.kind.parse(text)
         except (ValueError, OverflowError) as wrong:
-            raise ErrorCode.INVALID_CONFIG.error(f"Invalid value for config '{self.key}': {wrong}.") from wrong
+            raise invalid_value(self.key, "***" if self.secret else text, wrong) from wrong
         return value
 
     def read(self, settings: Mapping[str, str]) -> T:
@@ -144,7 +156,7 @@ class OptionTable:
         try:
             return alias.key, alias.convert(value)
         except (ValueError, OverflowError) as wrong:
-            raise ErrorCode.INVALID_CONFIG.error(f"Invalid value for config '{key}': {wrong}.") from wrong
+            raise invalid_value(key, value, wrong) from wrong
 
     def canonical_key(self, key: str) -> str:
         """The canonical name of a key."""
@@ -161,15 +173,16 @@ class OptionTable:
                 raise self.unknown(key)
 
     def nearest(self, key: str) -> str:
-        """The known name that looks most like this one, as a hint for people."""
-        known = [*self.rows, *self.aliases]
-        close = difflib.get_close_matches(key[:_SHOWN_KEY_LENGTH], known, n=1, cutoff=0.0)[0]
-        meaning = f" ('{self.aliases[close].key}')" if close in self.aliases else ""
-        return f"The nearest known name is '{close}'{meaning}."
+        """The known name that looks much like this one, as a sentence to end a message with; empty if none does."""
+        found = difflib.get_close_matches(key[:_SHOWN_KEY_LENGTH], [*self.rows, *self.aliases], n=1, cutoff=_LIKENESS)
+        if not found:
+            return ""
+        meaning = f" ('{self.aliases[found[0]].key}')" if found[0] in self.aliases else ""
+        return f" The nearest known name is '{found[0]}'{meaning}."
 
     def unknown(self, key: str) -> LakewardError:
         """The error for a key nobody declared."""
         shown = key if len(key) <= _SHOWN_KEY_LENGTH else f"{key[:_SHOWN_KEY_LENGTH]}…"
         return ErrorCode.INVALID_CONFIG.error(
-            f"'{shown}' is not a recognized {self.scope} property. {self.nearest(key)}"
+            f"'{shown}' is not a recognized {self.scope} property.{self.nearest(key)}"
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lakeward.errors import ErrorCode
 from lakeward.options.kinds import BOOL, DURATION, INT, INT64_MAX, RATIO, SIZE, TEXT, choice, integer
-from lakeward.options.option import OptionTable, Scope
+from lakeward.options.option import OptionTable, Scope, invalid_value
 
 PREFIX = "table."
 BUCKET_COUNT_ALIAS = "bucket.num"
@@ -218,7 +218,7 @@ def integer_of(key: str, value: str) -> int:
     try:
         return integer(low=1).parse(value)
     except ValueError as wrong:
-        raise ErrorCode.INVALID_CONFIG.error(f"Invalid value for config '{key}': {wrong}.") from wrong
+        raise invalid_value(key, value, wrong) from wrong
 
 
 def statistics_columns(properties: Mapping[str, str]) -> tuple[str, ...] | None:

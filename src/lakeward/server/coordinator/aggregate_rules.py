@@ -54,7 +54,8 @@ def _check_fit(column: Column, aggregate: Aggregate) -> None:
             raise _misfit(column, f"the {name} of '{aggregate.function}' must not be empty")
     types = _TYPES_OF.get(aggregate.function)
     if types is not None and column.type.root not in types:
-        raise _misfit(column, f"'{aggregate.function}' does not take {column.type}")
+        taken = ", ".join(sorted(root.value for root in types))
+        raise _misfit(column, f"Data type for {aggregate.function} column must be one of {taken}, but is {column.type}")
 
 
 def _misfit(column: Column, why: str) -> Exception:

@@ -89,8 +89,8 @@ class ClusterConfig:
         if alteration.op != AlterOp.DELETE:
             _check_security(key, alteration.value or "")
         if key not in DYNAMIC_KEYS and not key.startswith(DYNAMIC_PREFIXES):
-            hint = "" if key in SERVER_OPTIONS.rows else f" {SERVER_OPTIONS.nearest(key)}"
-            raise ErrorCode.CONFIG.error(f"The option '{key[:200]}' cannot be changed while the server runs.{hint}")
+            hint = "" if key in SERVER_OPTIONS.rows else SERVER_OPTIONS.nearest(key)
+            raise ErrorCode.CONFIG.error(f"The config key {key[:200]} is not allowed to be changed dynamically.{hint}")
         if alteration.op == AlterOp.DELETE:
             wanted.pop(key, None)
             return
@@ -135,7 +135,8 @@ def _check_value(key: str, value: str) -> None:
     try:
         option.parse(value)
     except LakewardError as wrong:
-        raise ErrorCode.CONFIG.error(wrong.message) from wrong
+        family = "Invalid disk write-limit configuration: " if option in (DISK_WRITE_LIMIT, DISK_WRITE_RECOVER) else ""
+        raise ErrorCode.CONFIG.error(family + wrong.message) from wrong
 
 
 def _combined(key: str, before: str, value: str, op: AlterOp) -> str:

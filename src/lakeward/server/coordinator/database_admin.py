@@ -44,9 +44,11 @@ class DatabaseAdmin:
         self, name: str, alterations: Iterable[Alteration], comment: str | None, *, ignore_if_not_exists: bool
     ) -> None:
         """Change custom properties and the comment; an empty comment removes it."""
-        if self._catalog.database(name) is None and ignore_if_not_exists:
-            return
-        database = self.get(name)
+        database = self._catalog.database(name)
+        if database is None:
+            if ignore_if_not_exists:
+                return
+            raise ErrorCode.DATABASE_NOT_EXIST.error(f"Database {name[: names.NAME_LENGTH_MAX]} not exists.")
         properties = dict(database.descriptor.custom_properties)
         for alteration in alterations:
             apply_alteration(properties, alteration)

@@ -26,8 +26,9 @@ def check_merge_engine(descriptor: TableDescriptor) -> None:
     if engine == "aggregation":
         if table_options.CHANGELOG_IMAGE.read(descriptor.properties) == "WAL":
             raise _invalid_config(
-                "A table that aggregates needs its old rows in the changelog;"
-                f" set '{table_options.CHANGELOG_IMAGE.key}' to FULL or leave it out."
+                "Table with 'AGGREGATION' merge engine does not support 'WAL' changelog image mode. Aggregation merge"
+                " engine tables require FULL changelog image mode for correct UNDO recovery. Please set"
+                f" '{table_options.CHANGELOG_IMAGE.key}' to 'FULL' or remove the setting."
             )
         check_aggregates(descriptor.schema, aggregating=True)
 
@@ -41,8 +42,8 @@ def _check_version_column(descriptor: TableDescriptor) -> None:
     type_ = descriptor.schema.column(name).type
     if type_.root not in _VERSION_TYPES:
         raise _invalid_config(
-            f"The version column '{name}' for versioned merge engine must be INT, BIGINT, TIMESTAMP or TIMESTAMP_LTZ,"
-            f" but got {type_}."
+            f"The version column '{name}' for versioned merge engine must be one type of [INT, BIGINT, TIMESTAMP,"
+            f" TIMESTAMP_LTZ], but got {type_}."
         )
 
 
@@ -56,5 +57,6 @@ def check_deletes(descriptor: TableDescriptor) -> None:
     engine = table_options.MERGE_ENGINE.read(descriptor.properties)
     if engine in {"first_row", "versioned"} and table_options.DELETE_BEHAVIOR.read(descriptor.properties) == "ALLOW":
         raise _invalid_config(
-            f"A table with '{engine}' merge engine does not support deletes; set '{key}' to ignore or disable."
+            f"Table with '{engine.upper()}' merge engine does not support delete operations. The '{key}' config must be"
+            " set to 'ignore' or 'disable', but got 'allow'."
         )

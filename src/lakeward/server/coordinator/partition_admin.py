@@ -75,7 +75,7 @@ class PartitionAdmin:
         for key in partial_spec:
             if key not in keys:
                 raise ErrorCode.PARTITION_SPEC_INVALID.error(
-                    f"'{key}' is not a partition key of table {path}; the keys are {', '.join(keys)}."
+                    f"table don't contains this partitionKey: {key}. The keys of table {path} are {', '.join(keys)}."
                 )
         wanted = [(keys.index(key), value) for key, value in partial_spec.items()]
         return table, [
@@ -100,7 +100,8 @@ class PartitionAdmin:
         partition_max = options.get(server_options.MAX_PARTITION_NUM)
         if len(self._catalog.partitions_of(table.table_id)) + 1 > partition_max:
             raise ErrorCode.PARTITION_MAX_NUM.error(
-                f"Table {table.path} has {partition_max} partitions, the most it may have ('max.partition.num')."
+                f"Exceed the maximum number of partitions for table {table.path}, only allow {partition_max}"
+                " partitions. Raise 'max.partition.num' or drop some."
             )
         bucket_max = options.get(server_options.MAX_BUCKET_NUM)
         if table.bucket_count > bucket_max:

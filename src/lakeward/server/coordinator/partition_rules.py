@@ -23,7 +23,7 @@ def check_partitions(descriptor: TableDescriptor, zone: tzinfo) -> None:
     if not descriptor.is_partitioned:
         if enabled:
             raise _invalid_config(
-                "Auto partition is only supported for partitioned tables; set table property"
+                "Currently, auto partition is only supported for partitioned table, please set table property"
                 f" '{table_options.AUTO_PARTITION.key}' to false."
             )
         return
@@ -43,16 +43,19 @@ def _check_auto_partition(descriptor: TableDescriptor, settings: AutoPartition) 
     if len(keys) > 1:
         if settings.key is None:
             raise _invalid_table(
-                "An auto partitioned table with several partition keys must say which one holds the time."
+                "Currently, auto partitioned table must set one auto partition key when it has multiple partition keys."
                 f" Please set table property '{table_options.AUTO_PARTITION_KEY.key}'."
             )
         if settings.precreate > 0 and settings.key in keys:
             raise _invalid_table(
-                "For a partitioned table with multiple partition keys, auto pre-create is unsupported and"
-                f" '{table_options.AUTO_PARTITION_PRECREATE.key}' must be 0, but is {settings.precreate}."
+                "For a partitioned table with multiple partition keys, auto pre-create is unsupported and this value"
+                f" must be set to 0, but is {settings.precreate}"
             )
     if settings.key is not None and settings.key not in keys:
-        raise _invalid_table(f"The auto partition key '{settings.key}' is not a partition key: {', '.join(keys)}.")
+        raise _invalid_table(
+            "The specified key for auto partitioned table is not a partition key."
+            f" Your key '{settings.key}' is not in key list [{', '.join(keys)}]"
+        )
     key = settings.key or keys[0]
     if descriptor.schema.column(key).type.root is not TypeRoot.DATE:
         return

@@ -33,7 +33,10 @@ def with_altered_properties(
         apply_alteration(properties if alteration.key.startswith(table_options.PREFIX) else custom, alteration)
     if table_options.LAKE_ENABLED.read(properties) and not table_options.LAKE_ENABLED.read(table.descriptor.properties):
         if not may_be_tiered:
-            raise _invalid_alter(f"Table {table.path} cannot be tiered: 'datalake.enabled' of the cluster is false.")
+            raise _invalid_alter(
+                f"Table {table.path} cannot be tiered, because the Fluss cluster doesn't enable datalake tables:"
+                " 'datalake.enabled' is false."
+            )
         # The format decides how keys are encoded; a table that has keys already keeps the encoding they have.
         if lake_format is not None and not table.descriptor.bucket_keys:
             properties.setdefault(table_options.LAKE_FORMAT.key, lake_format)
@@ -77,9 +80,13 @@ def _check_alterable(keys: Sequence[str]) -> None:
         if key in rows and rows[key].dynamic:
             continue
         if key in rows:
-            raise _invalid_alter(f"The option '{key}' cannot be altered after a table is created.")
+            raise _invalid_alter(
+                f"The following options are not supported to alter yet: '{key}'. It is decided when a table is created."
+            )
         hint = table_options.TABLE_OPTIONS.nearest(key)
-        raise _invalid_alter(f"'{key[:200]}' is not a recognized table property of this server. {hint}")
+        raise _invalid_alter(
+            f"'{key[:200]}' is not a recognized Fluss table property in the current cluster version.{hint}"
+        )
 
 
 def _check_fits_table(table: TableInfo, keys: Sequence[str]) -> None:

@@ -51,8 +51,8 @@ def check_column_names(schema: Schema) -> None:
     reserved = [name for name in schema.names if name in SYSTEM_COLUMNS]
     if reserved:
         raise _invalid_table(
-            f"{', '.join(reserved)} cannot be used as column names, because they are reserved system columns."
-            f" The reserved system columns are: {', '.join(sorted(SYSTEM_COLUMNS))}"
+            f"{', '.join(reserved)} cannot be used as column names, because they are reserved system columns in Fluss."
+            f" Please use other names for these columns. The reserved system columns are: {', '.join(SYSTEM_COLUMNS)}"
         )
 
 
@@ -82,9 +82,12 @@ def _check_properties(properties: Mapping[str, str]) -> None:
             continue
         hint = known.nearest(key)
         if key.startswith(table_options.PREFIX):
-            raise _invalid_config(f"'{key[:200]}' is not a recognized table property of this server. {hint}")
+            raise _invalid_config(
+                f"'{key[:200]}' is not a recognized Fluss table property in the current cluster version. You may be"
+                f" using an older Fluss cluster that does not support this property.{hint}"
+            )
         raise _invalid_config(
-            f"'{key[:200]}' is not a table property; names of your own belong to the custom properties. {hint}"
+            f"'{key[:200]}' is not a Fluss table property. Names of your own belong to the custom properties.{hint}"
         )
 
 
@@ -121,7 +124,8 @@ def _refuse_nested(schema: Schema, keys: tuple[str, ...], which: str) -> None:
         type_ = schema.column(key).type
         if type_.root in NESTED:
             raise _invalid_table(
-                f"{which} key column '{key}' has unsupported data type {type_}; ARRAY, MAP and ROW cannot be keys."
+                f"{which} key column '{key}' has unsupported data type {type_}. Currently, {which.lower()} key column"
+                " does not support types: [ARRAY, MAP, ROW]."
             )
 
 
@@ -145,7 +149,7 @@ def _check_formats(descriptor: TableDescriptor) -> None:
     kv_format = table_options.KV_FORMAT.read(descriptor.properties)
     if descriptor.has_primary_key and kv_format == "COMPACTED" and log_format == "INDEXED":
         raise _invalid_config(
-            "A primary key table supports ARROW or COMPACTED log format when its kv format is COMPACTED."
+            "Currently, Primary Key Table supports ARROW or COMPACTED log format when kv format is COMPACTED."
         )
     level = table_options.LOG_ZSTD_LEVEL.read(descriptor.properties)
     if level not in _ZSTD_LEVELS:
@@ -185,7 +189,7 @@ def _check_statistics(descriptor: TableDescriptor) -> None:
         return
     key = table_options.STATISTICS_COLUMNS.key
     if descriptor.has_primary_key:
-        raise _invalid_config(f"Statistics are not supported for primary key tables; remove '{key}'.")
+        raise _invalid_config(f"Statistics columns are not supported for primary key tables; remove '{key}'.")
     if columns == ("*",):
         return
     if not columns:
@@ -195,7 +199,9 @@ def _check_statistics(descriptor: TableDescriptor) -> None:
             raise _invalid_config(f"Column '{name}' in '{key}' does not exist in the table.")
         type_ = descriptor.schema.column(name).type
         if type_.root in _NOT_STATISTICS_TYPES:
-            raise _invalid_config(f"Column '{name}' of type '{type_}' in '{key}' can have no statistics.")
+            raise _invalid_config(
+                f"Column '{name}' of type '{type_}' is not supported for statistics collection. Remove it from '{key}'."
+            )
 
 
 def _check_lake_format(properties: Mapping[str, str], lake_format: str | None) -> None:
@@ -204,6 +210,6 @@ def _check_lake_format(properties: Mapping[str, str], lake_format: str | None) -
         return
     if own != lake_format:
         raise _invalid_config(
-            f"'{table_options.LAKE_FORMAT.key}' ('{own}') must match the cluster's 'datalake.format' ('{lake_format}')"
+            f"'{table_options.LAKE_FORMAT.key}' ('{own}') must match cluster 'datalake.format' ('{lake_format}')"
             f" when '{table_options.LAKE_ENABLED.key}' is true."
         )

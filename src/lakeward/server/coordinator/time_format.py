@@ -81,7 +81,7 @@ class TimeFormat:
         fields = tuple(part for part in found.parts if isinstance(part, _Field))
         if fields != _FIELDS_OF[unit]:
             expected = ", ".join(f.name for f in _FIELDS_OF[unit])
-            raise ValueError(f"'{pattern}' must name {expected} in this order for the time unit {unit}")
+            raise ValueError(f"'{pattern}' must contain fields [{expected}] in this order for the time unit {unit}")
         if wrong := names.complaint(found.text(_EXAMPLE)):
             raise ValueError(f"'{pattern}' makes partition values such as '{found.text(_EXAMPLE)}': {wrong}")
         return found

@@ -83,4 +83,4 @@ async def _check_moved(before: str | None, store: RemoteStore, metadata: Metadat
 def _warn_of_unused(options: ServerOptions) -> None:
     for key in options.texts:
         if key.startswith(("s3.", "fs.s3a.")) and key not in rows.REMOTE_STORE_OPTIONS.rows:
-            _log.warning("'%s' is not used. %s", key, rows.REMOTE_STORE_OPTIONS.nearest(key))
+            _log.warning("'%s' is not used.%s", key, rows.REMOTE_STORE_OPTIONS.nearest(key))

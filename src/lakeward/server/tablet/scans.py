@@ -220,7 +220,10 @@ class Scans:
 
     def _row_count(self, table: TableInfo, bucket: TableBucket) -> int:
         if table.descriptor.properties.get("table.changelog.image", "FULL").upper() == "WAL":
-            raise ErrorCode.INVALID_TABLE.error(f"Rows of {table.path} are not counted: its changelog image is WAL.")
+            raise ErrorCode.INVALID_TABLE.error(
+                f"Row count is disabled for this table '{table.path}'. Its changelog image is WAL, so that its rows are"
+                " not counted."
+            )
         return self._tablets.kv(bucket).row_count
 
 

@@ -180,7 +180,7 @@ class Tablets:
         """The state of a bucket of a primary key table; `version` is that of the API it is asked through."""
         table = self.table(bucket)
         if not table.descriptor.has_primary_key:
-            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} has no primary key.")
+            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")
         if version == 0:
             _check_old_client(table)
         kv = self._kvs.get(bucket)

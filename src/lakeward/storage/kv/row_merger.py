@@ -61,8 +61,8 @@ def deletes_for(table: TableInfo, *, overwrite: bool = False) -> Deletes:
 def deletion_disabled(table: TablePath) -> LakewardError:
     """The error for a deletion where they are disabled; it fails the whole batch of the bucket."""
     return ErrorCode.DELETION_DISABLED.error(
-        f"Table {table} accepts no deletes, since its '{table_options.DELETE_BEHAVIOR.key}' is disable;"
-        " nothing of this batch was written."
+        "Delete operations are disabled for this table. The table.delete.behavior is set to 'disable'."
+        f" Nothing of this batch of {table} was written."
     )
 
 

@@ -35,9 +35,9 @@ def test_a_pattern_names_the_period(unit: TimeUnit, pattern: str, text: str) -> 
 @pytest.mark.parametrize(
     ("unit", "pattern", "why"),
     [
-        (TimeUnit.DAY, "yyyyMM", "must name year, month, day"),
+        (TimeUnit.DAY, "yyyyMM", "must contain fields .year, month, day."),
         (TimeUnit.DAY, "ddMMyyyy", "in this order"),
-        (TimeUnit.DAY, "yyyyMMddHH", "must name"),
+        (TimeUnit.DAY, "yyyyMMddHH", "must contain fields"),
         (TimeUnit.DAY, "yyMMdd", "4 letters, not 2"),
         (TimeUnit.MONTH, "yyyyMMM", "2 letters, not 3"),
         (TimeUnit.QUARTER, "yyyyQQ", "1 letters, not 2"),
@@ -50,7 +50,7 @@ def test_a_pattern_names_the_period(unit: TimeUnit, pattern: str, text: str) -> 
         (TimeUnit.DAY, "yyyy''MMdd", "ASCII"),
         (TimeUnit.DAY, "'__'yyyyMMdd", "reserved"),
         (TimeUnit.DAY, "yyyyMMdd" + "'" + "x" * 200 + "'", "longer than"),
-        (TimeUnit.DAY, "", "must name"),
+        (TimeUnit.DAY, "", "must contain fields"),
     ],
 )
 def test_a_pattern_that_cannot_name_the_periods_is_refused(unit: TimeUnit, pattern: str, why: str) -> None:

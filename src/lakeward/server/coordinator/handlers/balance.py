@@ -55,16 +55,19 @@ class BalanceHandlers:
         self, request: messages.ListRebalanceProgressRequest, _: Caller
     ) -> messages.ListRebalanceProgressResponse:
         """LIST_REBALANCE_PROGRESS: the last one has moved nothing and is complete."""
-        self._check_id(request.rebalance_id)
+        self._check_id(request.rebalance_id, "list")
         if self._last_id is None:
             return messages.ListRebalanceProgressResponse()
         return messages.ListRebalanceProgressResponse(rebalance_id=self._last_id, rebalance_status=_COMPLETED)
 
     def cancel(self, request: messages.CancelRebalanceRequest, _: Caller) -> messages.CancelRebalanceResponse:
         """CANCEL_REBALANCE: what is done stays done."""
-        self._check_id(request.rebalance_id)
+        self._check_id(request.rebalance_id, "cancel")
         return messages.CancelRebalanceResponse()
 
-    def _check_id(self, asked: str | None) -> None:
+    def _check_id(self, asked: str | None, purpose: str) -> None:
         if asked is not None and asked != self._last_id:
-            raise ErrorCode.NO_REBALANCE_IN_PROGRESS.error(f"There is no rebalance with id '{asked[:80]}'.")
+            raise ErrorCode.NO_REBALANCE_IN_PROGRESS.error(
+                f"Rebalance task id {asked[:80]} to {purpose} is not the current rebalance task id,"
+                f" {self._last_id or 'of which there is none'}."
+            )

@@ -41,7 +41,7 @@ class KvSnapshotHandlers:
         """
         table = self._tables.get(path_of(request.table_path))
         if not table.descriptor.has_primary_key:
-            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} has no primary key, hence no snapshots.")
+            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")
         partition = self._named_partition(table, request.partition_name)
         partition_id = None if partition is None else partition.partition_id
         return messages.GetLatestKvSnapshotsResponse(
@@ -103,7 +103,7 @@ class KvSnapshotHandlers:
             if table is None:
                 raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"There is no table with id {asked.table_id}.")
             if not table.descriptor.has_primary_key:
-                raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} has no primary key.")
+                raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")
             absent: list[messages.PbKvSnapshotLeaseForBucket] = []
             for one in asked.bucket_snapshots:
                 bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)

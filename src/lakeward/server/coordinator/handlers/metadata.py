@@ -110,7 +110,7 @@ class MetadataHandlers:
         for partition_id in request.partitions_id:
             by_id = self._catalog.partition_by_id(partition_id)
             if by_id is None:
-                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"There is no partition with id {partition_id}.")
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(f"The partition id '{partition_id}' does not exist.")
             yield by_id
 
     def _table(self, table: TableInfo) -> bytes:

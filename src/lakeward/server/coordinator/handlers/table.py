@@ -103,12 +103,14 @@ def _check_supported(request: messages.AlterTableRequest, path: TablePath) -> No
             f"Properties and columns of table {path} cannot be altered in one request; send two."
         )
     for what, asked in (
-        ("dropped", request.drop_columns),
-        ("renamed", request.rename_columns),
-        ("modified", request.modify_columns),
+        ("drop", request.drop_columns),
+        ("rename", request.rename_columns),
+        ("modify", request.modify_columns),
     ):
         if asked:
-            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"Columns of table {path} cannot be {what}, only added.")
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
+                f"Not support {what} column now. Table {path} can only be given more columns."
+            )
     for added in request.add_columns:
         if added.column_position_type != _LAST:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
