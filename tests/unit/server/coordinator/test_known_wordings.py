@@ -99,7 +99,7 @@ def test_a_table_that_cannot_be_is_refused_in_known_words(text: str) -> None:
             ),
         ),
         (
-            "__18 is invalid: '__' is not allowed as prefix, since it is reserved for internal databases/internal tables",
+            "__18 is invalid: '__' is not allowed as prefix, since it is reserved for internal databases/internal",
             Api.CREATE_PARTITION,
             partition_request(dt="__18"),
         ),
