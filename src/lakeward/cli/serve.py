@@ -13,6 +13,7 @@ import click
 
 from lakeward.cli.plain_text import PlainFormatter
 from lakeward.runtime.private_files import keep_private
+from lakeward.runtime.settled_heap import settle_heap
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
@@ -88,6 +89,7 @@ async def _serve(options: ServerOptions) -> None:
         loop.add_signal_handler(number, stopping.set)
     node = Node(options)
     addresses = await node.start()
+    settle_heap()
     where = ",".join(f"{host}:{port}" for host, port in addresses)
     print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
     await stopping.wait()

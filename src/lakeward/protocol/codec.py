@@ -6,14 +6,15 @@ costs the same as a byte.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any, TypeVar
 
-from lakeward.protocol.decoding import decoder
+from lakeward.protocol.decoding import decoder, stepped_decoder
 from lakeward.protocol.encoding import Parts, carrier_encoder, flat_encoder
 from lakeward.protocol.shapes import carries_payload
 from lakeward.protocol.wire import Buffer, corrupt
 
-__all__ = ["Parts", "decode", "encode", "encode_parts"]
+__all__ = ["Parts", "decode", "decode_in_steps", "encode", "encode_parts"]
 
 M = TypeVar("M")
 _ANY_NUMBER = 1 << 62
@@ -24,6 +25,16 @@ def decode(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> M:
     key: Any = cls
     try:
         message: M = decoder(key)(data, 0, len(data), 0, [elements_max])
+    except (IndexError, UnicodeDecodeError) as wrong:
+        raise corrupt(f"{cls.__name__}: {wrong}") from wrong
+    return message
+
+
+def decode_in_steps(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> Generator[None, None, M]:
+    """As `decode`, with a break after some elements; the bytes have to stay as they are meanwhile."""
+    key: Any = cls
+    try:
+        message: M = yield from stepped_decoder(key)(data, 0, len(data), 0, [elements_max])
     except (IndexError, UnicodeDecodeError) as wrong:
         raise corrupt(f"{cls.__name__}: {wrong}") from wrong
     return message

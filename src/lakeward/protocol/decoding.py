@@ -7,12 +7,12 @@ A loop over a table of readers costs three times as much: every field would be a
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.protocol.shapes import Shape, shapes
+from lakeward.protocol.shapes import Shape, has_lists, shapes
 from lakeward.protocol.wire import LENGTH, Buffer, corrupt, read_varint, skip
 
 #: More levels than any honest filter has.
@@ -20,11 +20,26 @@ _DEPTH_MAX = 100
 
 #: Buffer, start, end, depth, and how many elements of lists may still come (a list of one number, counted down).
 Decoder = Callable[[Buffer, int, int, int, list[int]], Any]
+#: The same, a bit at a time: yields after some elements.
+SteppedDecoder = Callable[[Buffer, int, int, int, list[int]], Generator[None, None, Any]]
+_ELEMENTS_A_STEP = 64
 
 
 @cache
 def decoder(cls: Any) -> Decoder:
     """The function that reads a message of this class between two positions of a buffer."""
+    made: Decoder = _compiled(cls, in_steps=False)
+    return made
+
+
+@cache
+def stepped_decoder(cls: Any) -> SteppedDecoder:
+    """The generator that reads a message of this class, for those that name thousands of things."""
+    made: SteppedDecoder = _compiled(cls, in_steps=True)
+    return made
+
+
+def _compiled(cls: Any, *, in_steps: bool) -> Any:
     names: dict[str, Any] = {
         "CLS": cls,
         "varint": read_varint,
@@ -37,17 +52,19 @@ def decoder(cls: Any) -> Decoder:
     }
     for shape in shapes(cls):
         if shape.message is not None:
-            names[f"decode_{shape.name}"] = _lazily(shape.message)
-    exec(compile(decoder_source(cls), f"<decoder of {cls.__name__}>", "exec"), names)  # noqa: S102 - our own source
-    made: Decoder = names["decode"]
-    return made
+            names[f"decode_{shape.name}"] = _lazily(
+                stepped_decoder if in_steps and has_lists(shape.message) else decoder, shape.message
+            )
+    source = decoder_source(cls, in_steps)
+    exec(compile(source, f"<decoder of {cls.__name__}>", "exec"), names)  # noqa: S102 - our own source
+    return names["decode"]
 
 
-def _lazily(cls: Any) -> Decoder:
+def _lazily(maker: Callable[[Any], Decoder], cls: Any) -> Decoder:
     """A decoder that is made when it is first needed, since messages may contain themselves."""
 
     def decode(data: Buffer, position: int, end: int, depth: int, left: list[int]) -> Any:
-        return decoder(cls)(data, position, end, depth, left)
+        return maker(cls)(data, position, end, depth, left)
 
     return decode
 
@@ -59,7 +76,7 @@ def _too_many() -> LakewardError:
     )
 
 
-def decoder_source(cls: Any) -> str:
+def decoder_source(cls: Any, in_steps: bool = False) -> str:
     """The decoder's source."""
     fields = shapes(cls)
     lines = ["def decode(data, at, end, depth, left):"]
@@ -73,10 +90,10 @@ def decoder_source(cls: Any) -> str:
     ]
     word = "if"
     for shape in fields:
-        lines += _branch(word, shape.tag, _one(shape))
+        lines += _branch(word, shape.tag, _one(shape, in_steps))
         word = "elif"
         if shape.repeated and shape.wire_type != LENGTH:  # numbers come packed or one by one, whatever is declared
-            lines += _branch(word, shape.packed_tag, _many(shape))
+            lines += _branch(word, shape.packed_tag, _many(shape, in_steps))
     rest = ["at = skip(data, at, end, tag & 7)"]
     lines += [f"        {rest[0]}"] if word == "if" else ["        else:", f"            {rest[0]}"]
     lines += ["    if at != end:", f'        raise corrupt("{cls.__name__} is cut off")']
@@ -88,6 +105,8 @@ def decoder_source(cls: Any) -> str:
             ]
     values = ", ".join(f"{s.name}=tuple({s.name})" if s.repeated else f"{s.name}={s.name}" for s in fields)
     lines.append(f"    return CLS({values})")
+    if in_steps:
+        lines.append("    yield")  # a generator, also where it has no list
     return "\n".join(lines)
 
 
@@ -95,23 +114,26 @@ def _branch(word: str, tag: int, body: list[str]) -> list[str]:
     return [f"        {word} tag == {tag}:", *(f"            {line}" for line in body)]
 
 
-def _one(shape: Shape) -> list[str]:
+def _one(shape: Shape, in_steps: bool) -> list[str]:
     """Read one value and keep it."""
     lines, value = _value(shape)
+    if in_steps and shape.message is not None and has_lists(shape.message):
+        value = f"(yield from {value})"
     if not shape.repeated:
         return [*lines, f"{shape.name} = {value}"]
-    return [*lines, f"{shape.name}.append({value})", *_limit()]
+    return [*lines, f"{shape.name}.append({value})", *_limit(in_steps)]
 
 
-def _many(shape: Shape) -> list[str]:
+def _many(shape: Shape, in_steps: bool) -> list[str]:
     """Read numbers in one piece."""
     lines, value = _value(shape)
-    inner = [*lines, f"{shape.name}.append({value})", *_limit()]
+    inner = [*lines, f"{shape.name}.append({value})", *_limit(in_steps)]
     return [*_length(), "while at < stop:", *(f"    {line}" for line in inner)]
 
 
-def _limit() -> list[str]:
-    return ["left[0] -= 1", "if left[0] < 0:", "    raise too_many()"]
+def _limit(in_steps: bool) -> list[str]:
+    step = [f"if left[0] % {_ELEMENTS_A_STEP} == 0:", "    yield"] if in_steps else []
+    return ["left[0] -= 1", "if left[0] < 0:", "    raise too_many()", *step]
 
 
 _VARINT = ["value = data[at]", "at += 1", "if value > 127:", "    value, at = varint(data, at - 1, end)"]

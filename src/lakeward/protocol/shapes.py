@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -73,18 +74,26 @@ def shapes(cls: Any) -> tuple[Shape, ...]:
 
 @cache
 def carries_payload(cls: Any) -> bool:
-    """Whether a message or anything inside it has a payload field; messages may contain themselves."""
+    """Whether a message or anything inside it has a payload field."""
+    return any(shape.kind == "payload" for shape in _all_shapes(cls))
+
+
+@cache
+def has_lists(cls: Any) -> bool:
+    """Whether a message or anything inside it may name many things."""
+    return any(shape.repeated for shape in _all_shapes(cls))
+
+
+def _all_shapes(cls: Any) -> Iterator[Shape]:
+    """The fields of a message and of those inside it; messages may contain themselves."""
     seen: set[Any] = set()
     to_see = [cls]
     while to_see:
         one = to_see.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        if any(shape.kind == "payload" for shape in shapes(one)):
-            return True
-        to_see += [shape.message for shape in shapes(one) if shape.message is not None]
-    return False
+        if one not in seen:
+            seen.add(one)
+            yield from shapes(one)
+            to_see += [shape.message for shape in shapes(one) if shape.message is not None]
 
 
 def _kind(hint: Any) -> tuple[str | type, bool]:

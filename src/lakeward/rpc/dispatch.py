@@ -10,13 +10,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
-from lakeward.protocol.codec import Parts, decode, encode_parts
+from lakeward.protocol.codec import Parts, decode, decode_in_steps, encode_parts
 from lakeward.protocol.frames import RequestHeader, error_frame, response_frame
 from lakeward.protocol.messages.metadata import ApiVersionsResponse, PbApiVersion
 from lakeward.rpc.server_connection import ServerConnection
 
 _log = logging.getLogger(__name__)
 _MESSAGE_CHARACTERS_MAX = 2048
+#: A larger request may name thousands of things, and is decoded a bit at a time.
+_LARGE_BODY_BYTES = 4096
 _T = TypeVar("_T")
 
 
@@ -148,7 +150,16 @@ class Dispatcher:
         exchange.settle(self._handle, handler, body, exchange)
 
     def _handle(self, handler: Handler, body: memoryview, exchange: Exchange) -> Any:
-        return handler(decode(self._request_types[exchange.api], body, self._elements_max), exchange)
+        kind = self._request_types[exchange.api]
+        if len(body) > _LARGE_BODY_BYTES:
+            return self._handle_in_steps(handler, kind, body, exchange)
+        return handler(decode(kind, body, self._elements_max), exchange)
+
+    def _handle_in_steps(self, handler: Handler, kind: type[Any], body: memoryview, exchange: Exchange) -> Steps:
+        answer = handler((yield from decode_in_steps(kind, body, self._elements_max)), exchange)
+        if type(answer) is GeneratorType:
+            answer = yield from answer
+        return answer
 
     def _api_versions(self, _request: Any, _exchange: Exchange) -> ApiVersionsResponse:
         # server_type is left out: one port plays both roles, and clients then skip their check.

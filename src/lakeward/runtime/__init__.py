@@ -6,6 +6,7 @@ entropy   ids and randomness, from the system or from a seed
 metrics   counters, gauges and histograms, as text for Prometheus
 private_files  what only the owner may read, and what others may
 descriptors   as many open files as the system allows
+settled_heap   what the garbage collector need not look at again
 seldom    warnings that are said once in a while
 process_lock   a lock that goes with its process
 child, warden  programs that end with the process that started them, however that ends

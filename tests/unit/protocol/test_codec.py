@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from message_strategies import all_messages, messages
 
 from lakeward.errors import CorruptError, InvalidError
-from lakeward.protocol.codec import decode, encode, encode_parts
+from lakeward.protocol.codec import decode, decode_in_steps, encode, encode_parts
 from lakeward.protocol.messages.log import (
     FetchLogRequest,
     PbFetchLogReqForBucket,
@@ -21,6 +21,7 @@ from lakeward.protocol.messages.log import (
 )
 from lakeward.protocol.messages.metadata import ApiVersionsResponse, MetadataRequest, PbApiVersion, PbBucketMetadata
 from lakeward.protocol.messages.shared import ErrorResponse, PbTablePath
+from lakeward.rpc.dispatch import at_once
 
 MESSAGES = all_messages()
 
@@ -118,6 +119,24 @@ def test_text_that_is_no_text_is_corrupt(data: str) -> None:
     """Names must be UTF-8."""
     with pytest.raises(CorruptError):
         decode(PbTablePath, bytes.fromhex(data))
+
+
+@pytest.mark.parametrize("cls", all_messages())
+@settings(max_examples=5)
+@given(data=st.data())
+def test_a_bit_at_a_time_is_the_same(cls: type, data: st.DataObject) -> None:
+    """What is decoded in steps is what is decoded at once."""
+    written = memoryview(encode(data.draw(messages(cls))))
+    assert at_once(decode_in_steps(cls, written)) == decode(cls, written)
+
+
+def test_much_is_decoded_in_many_steps() -> None:
+    """A request that names thousands of tables lets others have their turn, and has an end as well."""
+    paths = tuple(PbTablePath(database_name="d", table_name=f"t{n}") for n in range(1000))
+    written = encode(MetadataRequest(table_path=paths))
+    assert len(list(decode_in_steps(MetadataRequest, written))) > 10
+    with pytest.raises(InvalidError, match="max-elements"):
+        at_once(decode_in_steps(MetadataRequest, written, 999))
 
 
 def test_lists_have_an_end() -> None:

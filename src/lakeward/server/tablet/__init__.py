@@ -3,7 +3,7 @@
 tablets    which buckets are here; opens their logs when they are first touched
 produce    PRODUCE_LOG: check, judge, append, answer; batches that came too early wait
 append_checks  what a batch must be before it is appended: rows of its table that every reader can read
-fetch      FETCH_LOG: read, select, answer or wait
+fetch      FETCH_LOG: read, select, answer or wait (fetch_answer: encoded in pieces)
 selection  which batches and columns of them a fetch gets (filters: the predicate it came with)
 waiting    fetches that wait for rows, woken by the append
 scans      LIST_OFFSETS, LIMIT_SCAN, GET_TABLE_STATS

@@ -21,6 +21,7 @@ from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.remote.remote_reads import RemoteReads, StillLoadingError
+from lakeward.server.tablet.fetch_answer import AT_ONCE, fetch_answer
 from lakeward.server.tablet.selection import Selections
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
@@ -36,8 +37,6 @@ _QUIET_ERRORS = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TABLE_OR_BU
 #: How long a fetch waits at least for what has to be looked up in remote storage.
 _WAIT_MS_FOR_REMOTE = 5000
 _REMOTE_FIRST = 1
-#: So many buckets are read without a break.
-_AT_ONCE = 32
 _PROGRESS = "fetch progress"
 _PARKED = "fetches parked"
 
@@ -92,7 +91,7 @@ class Fetches:
             if table.filter_predicate is not None and (table.filter_schema_id is None or table.filter_schema_id < 0):
                 raise ErrorCode.UNKNOWN_SERVER_ERROR.error("A filter needs the id of the schema it was made for.")
         steps = self._answer(request, exchange)
-        if sum(len(table.buckets_req) for table in request.tables_req) > _AT_ONCE:
+        if sum(len(table.buckets_req) for table in request.tables_req) > AT_ONCE:
             return steps
         answer: FetchLogResponse | None = at_once(steps)
         return answer
@@ -106,7 +105,7 @@ class Fetches:
             wait_ms, enough = max(wait_ms, _WAIT_MS_FOR_REMOTE), False
         parked = self._parked_of(connection)
         if wait_ms <= 0 or enough or answer.must_be_told or len(parked) >= self._limits.waiting:
-            return FetchLogResponse(tables_resp=answer.tables)
+            return (yield from fetch_answer(answer.tables))
         if self._is_behind(request, connection) and not answer.is_loading:
             wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
         fetch = _ParkedFetch(self, request, exchange, answer.buckets_missing)
@@ -168,10 +167,10 @@ class Fetches:
                 buckets.append(response)
                 total += size
                 budget -= size
-                if len(buckets) % _AT_ONCE == 0:
+                if len(buckets) % AT_ONCE == 0:
                     yield
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
-            if len(tables) % _AT_ONCE == 0:
+            if len(tables) % AT_ONCE == 0:
                 yield
         return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading)
 
@@ -310,7 +309,7 @@ class _ParkedFetch:
         if not self._is_reading:
             self._is_reading = True
             steps = self._read_again()
-            self._exchange.settle(lambda: steps if len(self.buckets) > _AT_ONCE else at_once(steps))
+            self._exchange.settle(lambda: steps if len(self.buckets) > AT_ONCE else at_once(steps))
         return self._exchange.is_done
 
     def _read_again(self) -> Steps:
@@ -320,7 +319,7 @@ class _ParkedFetch:
             answer = yield from self._fetches._read(self._request, self.connection, time_is_up=self._time_is_up)
             if self._time_is_up or self._is_enough(answer):
                 self._fetches.unpark(self)
-                return FetchLogResponse(tables_resp=answer.tables)
+                return (yield from fetch_answer(answer.tables))
         self._is_reading = False
         return None
 

@@ -16,6 +16,7 @@ from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
+from lakeward.runtime.settled_heap import settle_heap
 from lakeward.server.tablet.parked import ParkedRequest
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class LazyKv:
         wrong = loading.exception()
         if wrong is None:
             self._service = loading.result()
+            settle_heap()
         else:
             _log.error("primary key tables could not be loaded", exc_info=wrong)
         for parked in waiting:

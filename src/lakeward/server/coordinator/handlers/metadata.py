@@ -56,23 +56,25 @@ class MetadataHandlers:
     def _describe(
         self, request: messages.MetadataRequest, caller: Caller
     ) -> Generator[None, None, PackedMetadataResponse]:
-        paths = dict.fromkeys(path_of(path) for path in request.table_path)
-        asked = {p.partition_id: p for p in self._asked_partitions(request)}
-        tables, partitions = [], []
-        for number, path in enumerate(paths, 1):
-            tables.append(self._table(self._coordinator.tables.get(path)))
+        tables: dict[TablePath, bytes] = {}
+        partitions: dict[int, bytes] = {}
+        for number, asked in enumerate(request.table_path, 1):
+            path = path_of(asked)
+            if path not in tables:
+                tables[path] = self._table(self._coordinator.tables.get(path))
             if number % _AT_ONCE == 0:
                 yield
-        for number, partition in enumerate(asked.values(), 1):
-            partitions.append(self._partition(partition))
+        for number, partition in enumerate(self._asked_partitions(request), 1):
+            if partition.partition_id not in partitions:
+                partitions[partition.partition_id] = self._partition(partition)
             if number % _AT_ONCE == 0:
                 yield
         host, port = caller.host, caller.port
         return PackedMetadataResponse(
             coordinator_server=messages.PbServerNode(node_id=COORDINATOR_ID, host=host, port=port),
             tablet_servers=(messages.PbServerNode(node_id=TABLET_SERVER_ID, host=host, port=port),),
-            table_metadata=tuple(tables),
-            partition_metadata=tuple(partitions),
+            table_metadata=tuple(tables.values()),
+            partition_metadata=tuple(partitions.values()),
         )
 
     def init_writer(self, _: log_messages.InitWriterRequest, __: Caller) -> log_messages.InitWriterResponse:
