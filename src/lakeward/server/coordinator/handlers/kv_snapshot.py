@@ -40,8 +40,7 @@ class KvSnapshotHandlers:
         Who asks will open the files with RocksDB, so snapshots of another engine are not told of.
         """
         table = self._tables.get(path_of(request.table_path))
-        if not table.descriptor.has_primary_key:
-            raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")
+        _check_keyed(table)
         partition = self._named_partition(table, request.partition_name)
         partition_id = None if partition is None else partition.partition_id
         return messages.GetLatestKvSnapshotsResponse(
@@ -102,8 +101,7 @@ class KvSnapshotHandlers:
             table = self._catalog.table_by_id(asked.table_id)
             if table is None:
                 raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"There is no table with id {asked.table_id}.")
-            if not table.descriptor.has_primary_key:
-                raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")
+            _check_keyed(table)
             absent: list[messages.PbKvSnapshotLeaseForBucket] = []
             for one in asked.bucket_snapshots:
                 bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)
@@ -121,7 +119,9 @@ class KvSnapshotHandlers:
     def release_lease(
         self, request: messages.ReleaseKvSnapshotLeaseRequest, _: Caller
     ) -> messages.ReleaseKvSnapshotLeaseResponse:
-        """RELEASE_KV_SNAPSHOT_LEASE: an unknown lease is fine."""
+        """RELEASE_KV_SNAPSHOT_LEASE: an unknown lease is fine, and so is a table that has gone."""
+        for table in filter(None, (self._catalog.table_by_id(one.table_id) for one in request.buckets_to_release)):
+            _check_keyed(table)
         buckets = [TableBucket(one.table_id, one.partition_id, one.bucket_id) for one in request.buckets_to_release]
         self._leases.release(request.lease_id, buckets)
         return messages.ReleaseKvSnapshotLeaseResponse()
@@ -142,3 +142,8 @@ class KvSnapshotHandlers:
         if partition is None:
             raise ErrorCode.PARTITION_NOT_EXISTS.error(f"Table {table.path} has no partition '{(name or '')[:200]}'.")
         return partition
+
+
+def _check_keyed(table: TableInfo) -> None:
+    if not table.descriptor.has_primary_key:
+        raise ErrorCode.NON_PRIMARY_KEY_TABLE.error(f"Table {table.path} is not a primary key table.")

@@ -83,8 +83,15 @@ class TableHandlers:
         )
 
     def schema(self, request: messages.GetTableSchemaRequest, _: Caller) -> messages.GetTableSchemaResponse:
-        """GET_TABLE_SCHEMA: the latest, or one the table had."""
-        table = self._tables.get(path_of(request.table_path))
+        """GET_TABLE_SCHEMA: the latest, or one the table had.
+
+        No table, no schema, says Apache Fluss. A reader that asks for the schema of a batch must not try again for ever,
+        so it is told that the table has gone.
+        """
+        path = path_of(request.table_path)
+        if request.schema_id is None and self._catalog.table_by_path(path) is None:
+            raise ErrorCode.SCHEMA_NOT_EXIST.error(f"Table '{path!s:.400}' does not exist, hence no schema of it.")
+        table = self._tables.get(path)
         schema_id = table.schema_id if request.schema_id is None else request.schema_id
         schema = self._catalog.schema(table.table_id, schema_id)
         if schema is None:

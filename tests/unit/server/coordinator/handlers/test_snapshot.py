@@ -96,6 +96,14 @@ def test_leases_pin_nothing(keyed: World) -> None:
     log_id = keyed.table("log").table_id
     assert keyed.refusal(Api.ACQUIRE_KV_SNAPSHOT_LEASE, lease(log_id)).code.value == NOT_KEYED
     keyed.ask(Api.RELEASE_KV_SNAPSHOT_LEASE, messages.ReleaseKvSnapshotLeaseRequest(lease_id="l"))
+    of_log, of_none = (
+        messages.ReleaseKvSnapshotLeaseRequest(
+            lease_id="l", buckets_to_release=(messages.PbTableBucket(table_id=table_id, bucket_id=0),)
+        )
+        for table_id in (log_id, 99)
+    )
+    assert keyed.refusal(Api.RELEASE_KV_SNAPSHOT_LEASE, of_log).code.value == NOT_KEYED
+    keyed.ask(Api.RELEASE_KV_SNAPSHOT_LEASE, of_none)
     keyed.ask(Api.DROP_KV_SNAPSHOT_LEASE, messages.DropKvSnapshotLeaseRequest(lease_id="l"))
 
 

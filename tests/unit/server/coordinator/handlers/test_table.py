@@ -235,13 +235,14 @@ def test_a_column_is_added_at_the_end(world: World) -> None:
 
 
 def test_unknown_schemas_are_told(world: World) -> None:
-    """9 for a schema the table never had, 7 for a table that is not there."""
+    """9 for a schema the table never had, and for the latest of no table; 7 for an old one of a table that has gone."""
     world.create()
     for schema_id in (0, 2, -1, 2**31 - 1):
         request = messages.GetTableSchemaRequest(table_path=path(), schema_id=schema_id)
         assert world.refusal(Api.GET_TABLE_SCHEMA, request).code.value == NO_SCHEMA
-    request = messages.GetTableSchemaRequest(table_path=path("nope"))
-    assert world.refusal(Api.GET_TABLE_SCHEMA, request).code.value == NO_TABLE
+    for schema_id, code in ((None, NO_SCHEMA), (1, NO_TABLE)):
+        request = messages.GetTableSchemaRequest(table_path=path("nope"), schema_id=schema_id)
+        assert world.refusal(Api.GET_TABLE_SCHEMA, request).code.value == code
 
 
 @pytest.mark.parametrize(
