@@ -27,6 +27,7 @@ from lakeward.options.table import TABLE_OPTIONS
 T = TypeVar("T")
 #: URLs that appear in messages, errors and logs.
 _PLACES = (REMOTE_DATA_DIR, DATA_DIR, S3_ENDPOINT, S3_STS_ENDPOINT)
+_REMOTE_DATA_DIRS = "remote.data.dirs"
 
 
 class Source(enum.StrEnum):
@@ -55,6 +56,7 @@ class ServerOptions:
                 texts[canonical] = text
                 sources[canonical] = source
         _check(texts)
+        _check_remote_place(texts)
         options = cls(MappingProxyType(texts), MappingProxyType(sources))
         check_listeners(options.advertised_listeners().values())
         return options
@@ -117,6 +119,15 @@ def _split_pairs(pairs: Iterable[str | tuple[str, str]]) -> dict[str, str]:
             raise ErrorCode.INVALID_CONFIG.error(f"'{pair}' is not a setting; write key=value.")
         out[key.strip()] = value.strip()
     return out
+
+
+def _check_remote_place(settings: Mapping[str, str]) -> None:
+    """Several remote directories, of which this server has one: nobody shall believe in copies that are not made."""
+    if _REMOTE_DATA_DIRS in settings and REMOTE_DATA_DIR.key not in settings:
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"'{_REMOTE_DATA_DIRS}' is set, but this server copies to one directory, '{REMOTE_DATA_DIR.key}', which is"
+            f" not: nothing would be copied. Set '{REMOTE_DATA_DIR.key}' to one of them."
+        )
 
 
 def _check(settings: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ def test_yaml_may_be_nested_and_typed() -> None:
     options = ServerOptions.of(
         {
             "log": {"segment": {"file-size": "10mb"}, "retention.roll-active-segment.enabled": True},
-            "remote.data.dirs": ["/a", "/b"],
+            "remote.data": {"dir": "/a", "dirs": ["/a", "/b"]},
             "datalake.format": None,
         }
     )
@@ -96,6 +96,14 @@ def test_remote_data_lives_below_the_data_directory_unless_told() -> None:
     """The default place for remote data is next to the data."""
     assert ServerOptions.of({"data.dir": "/data"}).remote_data_dir() == "/data/remote"
     assert ServerOptions.of({"remote.data.dir": "s3://b/x"}).remote_data_dir() == "s3://b/x"
+
+
+def test_several_remote_directories_are_no_remote_directory() -> None:
+    """Who names only them is refused at the start, not left without copies."""
+    several = "remote.data.dirs=/a,/b"
+    with pytest.raises(LakewardError, match=r"nothing would be copied. Set 'remote\.data\.dir' to one of them"):
+        ServerOptions.of(pairs=[several])
+    assert ServerOptions.of(pairs=[several, "remote.data.dir=/a"]).remote_data_dir() == "/a"
 
 
 def test_flags_of_the_command_line_replace_settings() -> None:
