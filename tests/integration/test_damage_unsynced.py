@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +17,12 @@ from server_process import ServerProcess
 from wire_client import WireCluster
 from wire_tables import LATEST, WireTable, create_database
 
+import lakeward
 from lakeward.cli.main import cli
+from lakeward.errors import CorruptError
 from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.records.batch_header import BATCH_V0
+from lakeward.records.log_batch import seal, stamp
 
 SCHEMA = pa.schema([("id", pa.int64()), ("n", pa.int64())])
 PATH = PbTablePath(database_name="db", table_name="t")
@@ -111,3 +116,27 @@ def test_an_ordinary_kill_skips_no_offset(killed: ServerProcess) -> None:
         rows, errors = read_all(table, SCHEMA)
         assert ([row["id"] for row in rows], errors) == (list(range(ROWS)), [])
         assert table.append(rows_batch(1000)) == ROWS
+
+
+@pytest.mark.parametrize("rows", [2**31 - 1, 2**31])
+@pytest.mark.parametrize("clean", [True, False], ids=["closed", "killed"])
+def test_a_batch_that_claims_too_many_rows_does_not_stop_appends(killed: ServerProcess, rows: int, clean: bool) -> None:
+    """Its checksum is right, so that its offsets are taken; readers that want its rows are told what is wrong."""
+    if clean:
+        killed.start().stop()
+    batch = bytearray(rows_batch(0))
+    struct.pack_into("<i", batch, BATCH_V0.offset("last_offset_delta"), rows - 1)
+    struct.pack_into("<i", batch, BATCH_V0.offset("record_count"), min(rows, 2**31 - 1))
+    seal(batch)
+    stamp(batch, 0, ROWS, 0)
+    with segments_of(killed.data_dir)[-1].open("ab") as file:
+        file.write(batch)
+    with killed, lakeward.connect(killed.bootstrap) as conn:
+        table = conn.table("db.t")
+        for number in range(3):
+            assert table.append([{"id": number, "n": 0}]) is not None
+        found = table.scan(skip_damaged=True)
+        assert found.to_arrow()["id"].to_pylist() == [*range(ROWS), 0, 1, 2]
+        assert [(one.start, one.stop) for one in found.left_out] == [(ROWS, ROWS + rows)]
+        with pytest.raises(CorruptError, match=f"offsets {ROWS} to"):
+            table.scan().to_arrow()

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from lake_tables import read_by_pyiceberg
 from poison import COLUMNS, good_rows
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
+from lakeward.cli.main import cli
 from lakeward.errors import CorruptError
 from lakeward.records.log_batch import walk_batches
 
@@ -20,7 +22,7 @@ RANGES = [(12, 15), (18, 21)]
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Warehouse]:
+def damaged(tmp_path: Path) -> Iterator[ServerProcess]:
     """A server, the log of whose table d.t lost two of its ten batches."""
     with ServerProcess(tmp_path / "data") as server:
         with lakeward.connect(server.bootstrap) as conn:
@@ -35,10 +37,15 @@ def lake(tmp_path: Path) -> Iterator[Warehouse]:
             if span.header.base_offset in {first for first, _ in RANGES}:
                 data[span.end - 9] ^= 0xFF
         log.write_bytes(data)
-        server.start()
-        warehouse = Warehouse(server.bootstrap, tmp_path / "warehouse")
-        yield warehouse
-        warehouse.close()
+        yield server.start()
+
+
+@pytest.fixture
+def lake(damaged: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
+    """That server and a lake."""
+    warehouse = Warehouse(damaged.bootstrap, tmp_path / "warehouse")
+    yield warehouse
+    warehouse.close()
 
 
 @pytest.mark.parametrize("columns", [None, ["id"]])
@@ -56,6 +63,25 @@ def test_ranges_are_left_out_by_intent(lake: Warehouse) -> None:
     assert [(one.start, one.stop) for one in scan.left_out] == RANGES
     counted = table.query("SELECT count(*) AS n FROM t", {"scan.skip-damaged": "true"})
     assert counted.to_pylist() == [{"n": len(WHOLE)}]
+
+
+def test_a_count_is_the_number_of_rows_or_an_error(damaged: ServerProcess) -> None:
+    """Offsets are not rows where some are damaged, nor where they were given up."""
+    with lakeward.connect(damaged.bootstrap) as conn:
+        table = conn.table("d.t")
+        assert len(table.scan(["id"], skip_damaged=True).to_arrow()) == len(WHOLE)  # somebody came across them
+        for count in (table.count, lambda: table.query("SELECT count(*) AS n FROM t").to_pylist()):
+            with pytest.raises(CorruptError, match=r"12.*lakeward repair"):
+                count()
+    damaged.stop()
+    for first, end in RANGES:
+        give = ["repair", "d.t", "0", str(first), str(end), "--data-dir", str(damaged.data_dir)]
+        assert CliRunner().invoke(cli, give).exit_code == 0
+    damaged.start()
+    with lakeward.connect(damaged.bootstrap) as conn:
+        table = conn.table("d.t")
+        assert table.query("SELECT count(*) AS n FROM t").to_pylist() == [{"n": len(WHOLE)}]
+        assert table.count() == len(WHOLE)
 
 
 def test_tiering_stops_at_a_lost_range_even_with_dead_letters(lake: Warehouse) -> None:

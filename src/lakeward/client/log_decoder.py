@@ -172,7 +172,7 @@ class LogDecoder:
             header = span.header
             if header.base_offset > expected and tells_gaps:
                 self._jumped(chunk, expected, header.base_offset)
-            if tells_gaps and not header.record_count and header.last_offset_delta:
+            if header.given_up or (tells_gaps and not header.record_count and header.last_offset_delta):
                 self._jumped(chunk, max(expected, header.base_offset), header.last_offset + 1)
             expected = max(expected, header.last_offset + 1)
             first = max(chunk.from_offset - header.base_offset, 0)

@@ -12,7 +12,7 @@ from lakeward.client.cluster import Cluster
 from lakeward.client.partitions import Partitions
 from lakeward.client.patience import ask_leader
 from lakeward.client.results import BucketId, PartitionInfo, Timestamp
-from lakeward.errors import ErrorCode, LakewardError, NotFoundError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -185,6 +185,25 @@ class TableOffsets:
             )
         first, last = await asyncio.gather(self.of(places, "earliest"), self.of(places, "latest"))
         return sum(last[p] - first[p] for p in places)
+
+    async def are_rows(self, bucket: BucketId) -> bool:
+        """Whether every offset of a log table's bucket is a row: nothing in it is damaged or was given up."""
+        (place,) = await self.places(None if bucket.partition is None else [bucket.partition], [bucket.bucket])
+        if not (await self._leader(place)).supports(Api.GET_TABLE_STATS):
+            return True
+        for _ in range(_ATTEMPTS):
+            before = await self._ends(place)
+            try:
+                rows = await self._row_count(place)
+            except CorruptError:
+                return False
+            if before == await self._ends(place):  # else rows came or went meanwhile, and the two say nothing
+                return rows == before[1] - before[0]
+        return False
+
+    async def _ends(self, place: Place) -> tuple[int, int]:
+        first, last = await asyncio.gather(self.of([place], "earliest"), self.of([place], "latest"))
+        return first[place], last[place]
 
     async def _row_count(self, place: Place) -> int:
         one = PbTableStatsReqForBucket(partition_id=place.bucket.partition_id, bucket_id=place.bucket.bucket)

@@ -284,6 +284,10 @@ class AsyncTable:
 
         return await limit_scan(self._cluster, self.info, self._partitions, n)
 
+    async def offsets_are_rows(self, bucket: BucketId) -> bool:
+        """Whether every offset of a log table's bucket is a row: nothing in it is damaged or was given up."""
+        return await self._offsets.are_rows(bucket)
+
     async def count(self) -> int:
         """How many rows the table holds; where the server does not count them, they are read."""
         try:

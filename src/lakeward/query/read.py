@@ -93,6 +93,7 @@ class _Reading:
         self._schema = table.info.schema
         self._columns = _shown(self._schema, request).names
         self._lake = LakeRows(table, request, self._columns, self._tail)
+        self._are_rows: dict[BucketId, bool] = {}
         keyed, properties = table.info.descriptor.has_primary_key, table.info.descriptor.properties
         self._may_turn_to_lake = request.view is View.ROWS and not keyed and LAKE_ENABLED.read(properties)
 
@@ -164,7 +165,7 @@ class _Reading:
 
     def _plain(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         counts = not self._columns and not self._request.filters
-        if counts and not self._request.settings.skip_damaged:  # only counted: the offsets say it
+        if counts and not self._request.settings.skip_damaged and self._offsets_are_rows(split.id):
             for first in range(split.start, split.stop, _COUNTED_ROWS):
                 yield counted(min(_COUNTED_ROWS, split.stop - first))
             return
@@ -173,6 +174,12 @@ class _Reading:
             return
         for rows in self._fetched(split, self._own_columns(), metadata=False):
             yield rows if self._columns else counted(rows.num_rows)
+
+    def _offsets_are_rows(self, bucket: BucketId) -> bool:
+        """Whether rows need not be read to be counted, because the offsets say it."""
+        if bucket not in self._are_rows:
+            self._are_rows[bucket] = self._table.offsets_are_rows(bucket)
+        return self._are_rows[bucket]
 
     def _log_or_lake(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         """What retention removes while it is read has been in the lake before: it is read there, by its offsets."""

@@ -16,7 +16,7 @@ BATCH_V0 = Layout.of(
     Field("commit_timestamp_ms", I64, "when the batch was appended; set by the server, never goes backwards"),
     Field("crc", U32, "CRC-32C from schema_id to the end"),
     Field("schema_id", I16, "schema that the records were written with"),
-    Field("attributes", I8, "bit 0: append-only, no change types"),
+    Field("attributes", I8, "bit 0: append-only, no change types; bit 6, ours: offsets given up by `lakeward repair`"),
     Field("last_offset_delta", I32, "last offset − base offset; an empty batch still takes one offset"),
     Field("writer_id", I64, "idempotent writer, or −1"),
     Field("batch_sequence", I32, "number of the batch at that writer and bucket, or −1"),
@@ -36,6 +36,8 @@ MAGIC_AT = BATCH_V0.offset("magic")
 TIMESTAMP_AT = BATCH_V0.offset("commit_timestamp_ms")
 CRC_AT = tuple(layout.offset("crc") for layout in LAYOUTS)
 APPEND_ONLY = 0x01
+#: Of a batch without rows: they were given up, as opposed to compacted away. Other readers look at bit 0 only.
+GIVEN_UP = 0x40
 NO_WRITER = -1
 NO_SEQUENCE = -1
 
@@ -75,6 +77,11 @@ class BatchHeader(NamedTuple):
     def header_bytes(self) -> int:
         """Bytes of the header itself."""
         return HEADER_BYTES[self.magic]
+
+    @property
+    def given_up(self) -> bool:
+        """Whether it stands for rows that `lakeward repair` gave up."""
+        return not self.record_count and bool(self.attributes & GIVEN_UP)
 
     @property
     def append_only(self) -> bool:

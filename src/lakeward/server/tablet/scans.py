@@ -208,7 +208,7 @@ class Scans:
                 count = self._row_count(table, bucket)
             else:
                 log = self._tablets.log(bucket)
-                count = log.end_offset - self._start_offset(bucket, log)
+                count = log.rows_from(self._start_offset(bucket, log))
         except LakewardError as wrong:
             return PbTableStatsRespForBucket(
                 error_code=wrong.code.value,

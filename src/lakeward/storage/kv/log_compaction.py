@@ -28,6 +28,7 @@ from lakeward.storage.log.batch_check import good_prefix
 from lakeward.storage.log.log_tablet import ClosedSegment
 
 COMPACTED_SUFFIX = ".compacted.tmp"
+_NO_OFFSETS: I64 = np.empty(0, np.int64)
 
 
 class CompactedSegment(NamedTuple):
@@ -43,6 +44,8 @@ def compact(segments: list[ClosedSegment], table: KvTable, cleanable_ratio_min: 
     total = 0
     for segment in segments:
         for _, rows, offsets in _changes(segment, table):
+            if rows is None:
+                continue
             newest.apply(_keys(rows), _as_values(offsets))
             newest.maintain()
             total += len(offsets)
@@ -56,6 +59,12 @@ def _rewrite(segment: ClosedSegment, table: KvTable, newest: HashStore) -> Compa
     covered = segment.base_offset
     with path.open("wb") as file:
         for span, rows, offsets in _changes(segment, table):
+            if rows is None:  # offsets that somebody gave up stay told
+                if covered < span.header.base_offset:
+                    file.write(_filler(covered, span.header.base_offset, span.header))
+                file.write(write_header(span.header))
+                covered = span.header.last_offset + 1
+                continue
             last = newest.get(_keys(rows))
             kept = np.flatnonzero(_of_values(last) == offsets)
             if not len(kept):
@@ -74,14 +83,16 @@ def _rewrite(segment: ClosedSegment, table: KvTable, newest: HashStore) -> Compa
     return CompactedSegment(segment, path)
 
 
-def _changes(segment: ClosedSegment, table: KvTable) -> Iterator[tuple[BatchSpan, ChangelogRows, I64]]:
-    """Every batch of a segment with its rows and their offsets."""
+def _changes(segment: ClosedSegment, table: KvTable) -> Iterator[tuple[BatchSpan, ChangelogRows | None, I64]]:
+    """Every batch of a segment with its rows and their offsets; without rows, those that were given up."""
     data = memoryview(segment.path.read_bytes())
     size, end, _ = good_prefix(data, segment.base_offset)
     if size < len(data) or end != segment.end_offset:
         raise ErrorCode.CORRUPT_RECORD.error(f"{segment.path} is damaged behind offset {end} and is not compacted.")
     for span in walk_batches(data):
         if not span.header.record_count:
+            if span.header.given_up:
+                yield span, None, _NO_OFFSETS
             continue
         schema = table.schema(span.header.schema_id)
         rows = changelog_rows(

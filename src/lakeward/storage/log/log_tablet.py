@@ -251,6 +251,17 @@ class LogTablet(ReadableLog):
         """Whether somebody gave an offset up with `lakeward repair`."""
         return self._noted.now.gave_up(offset)
 
+    def rows_from(self, start: int) -> int:
+        """How many rows a log has whose every offset was a row, from an offset on; damage is an error."""
+        damage = self.damages.next_from(start)
+        if damage is not None:
+            raise damage.error(self.name)
+        rows, at = 0, start
+        for given in sorted(self.given_up, key=lambda one: one.first):
+            rows += max(given.first - at, 0)
+            at = max(at, given.end)
+        return rows + self.end_offset - at
+
     def retain(self, now_ms: int, keep_from_offset: int | None = None) -> int:
         """Put away what is too old or too much, delete what was put away long enough ago; returns segments put away."""
         self.writers.expire(now_ms - self.settings.writer_expiration_ms)

@@ -1,6 +1,7 @@
 """A damaged range given up on purpose: in its place stands a batch without rows, and it is recorded for ever.
 
-Such a batch is what compaction leaves, too: every client goes on behind it. The damaged file stays beside the new one
+Such a batch is what compaction leaves, too: every client goes on behind it, and ours tell it by an attribute from
+what was compacted away. The damaged file stays beside the new one
 under another name, for whoever still hopes.
 """
 
@@ -10,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from lakeward.records.batch_header import BatchHeader, write_header
+from lakeward.records.batch_header import GIVEN_UP, BatchHeader, write_header
 from lakeward.records.log_batch import seal, stamp
 from lakeward.storage.atomic_file import sync_directory
 from lakeward.storage.log.damage import Damage
@@ -89,7 +90,7 @@ def _fillers(first: int, end: int, time_ms: int) -> Iterator[bytes]:
     """Batches without rows that take the offsets of a range."""
     while first < end:
         stop = min(end, first + _SPAN_MAX)
-        batch = bytearray(write_header(BatchHeader(0, 0, 0, 0, 0, 1, 0, stop - first - 1, -1, -1, 0)))
+        batch = bytearray(write_header(BatchHeader(0, 0, 0, 0, 0, 1, GIVEN_UP, stop - first - 1, -1, -1, 0)))
         seal(batch)
         stamp(batch, 0, first, time_ms)
         yield bytes(batch)

@@ -18,7 +18,9 @@ from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.repair import give_up
 from lakeward.storage.log.settings import LogSettings
+from lakeward.storage.log.verification import verify_log
 from lakeward.storage.open_files import OpenFiles
 
 SCHEMA = Schema.of([("id", t.INT()), ("name", t.STRING())], primary_key=["id"])
@@ -136,3 +138,25 @@ def test_what_is_not_worth_it_is_left_alone(tmp_path: Path) -> None:
         before = changes(tablet)
         tablet.compact_log(lambda job: job())
         assert changes(tablet) == before
+
+
+def test_what_was_given_up_is_still_told_after_compaction(kv: KvTablet, tmp_path: Path) -> None:
+    """Offsets without rows are of two kinds: overtaken by later ones, and lost."""
+    kv.log.close()
+    directory = tmp_path / "log-0"
+    second = sorted(directory.glob("*.log"))[1]
+    data = bytearray(second.read_bytes())
+    data[-3] ^= 1
+    second.write_bytes(data)
+    (damage,) = verify_log(directory).damages
+    give_up(directory, damage, 1000)
+    again = opened(tmp_path, table())
+    again.compact_log(lambda job: job())
+    read, lost = 0, []
+    while read < again.log.end_offset:
+        found = again.log.read(read, 1 << 20, at_least_one=True)
+        headers = [span.header for span in walk_batches(found.data)]
+        lost += [(one.base_offset, one.last_offset + 1) for one in headers if one.given_up]
+        read = headers[-1].last_offset + 1
+    assert set(lost) == {(damage.first, damage.end)}
+    assert again.log.size < kv.log.size
