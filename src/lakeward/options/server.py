@@ -175,6 +175,13 @@ WRITER_EXPIRATION_TIME = _row(
 WRITER_EXPIRATION_CHECK_INTERVAL = _row(
     "server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS, "How often silent writers are looked for."
 )
+WRITERS_MAX = _row(
+    "server.writer-id.max-per-bucket",
+    COUNT,
+    10_000,
+    "Writers that a bucket remembers at most. Who wrote longest ago is forgotten for a new one, but not within two "
+    "minutes; then new writers are told to try again (Lakeward).",
+)
 WRITER_PARKING_TIMEOUT = _row(
     "server.writer.out-of-order-timeout",
     DURATION,

@@ -25,5 +25,6 @@ def log_settings(options: ServerOptions, info: TableInfo) -> LogSettings:
         delete_delay_ms=options.get(server.LOG_DELETE_DELAY) if delay_ms is None else delay_ms,
         roll_expired_active_segment=options.get(server.LOG_ROLL_EXPIRED),
         writer_expiration_ms=options.get(server.WRITER_EXPIRATION_TIME),
+        writers_max=options.get(server.WRITERS_MAX),
         flush_interval_messages=options.get(server.LOG_FLUSH_MESSAGES),
     )

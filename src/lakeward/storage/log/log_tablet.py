@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from lakeward.errors import ErrorCode
 from lakeward.records.log_batch import BatchSpan, stamp
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
 from lakeward.storage.log.held_segment import HeldSegment, hold
@@ -100,6 +101,8 @@ class LogTablet(ReadableLog):
     def append(self, data: memoryview, spans: list[BatchSpan], now_ms: int) -> int:
         """Write batches that were checked and judged; returns the offset of their first record."""
         base = self.end_offset
+        if len(self.writers) >= self.settings.writers_max:
+            self._make_room(spans, now_ms)
         if self.time_ms_max - now_ms > _AHEAD_MS_MAX:
             self._go_back_in_time(now_ms)
         time_ms = max(now_ms, self.time_ms_max)
@@ -126,6 +129,15 @@ class LogTablet(ReadableLog):
             sync_data(segment.path)
             self._unsynced_messages = 0
         return base
+
+    def _make_room(self, spans: list[BatchSpan], now_ms: int) -> None:
+        """Forget writers of long ago for new ones, so that nobody fills the memory by inventing writers."""
+        most, silent_ms = self.settings.writers_max, now_ms - self.settings.writer_silence_ms
+        if not self.writers.make_room((span.header.writer_id for span in spans), most, silent_ms):
+            raise ErrorCode.STORAGE_BACKPRESSURE.error(
+                f"{self.name} has had {most:,} writers within the last minutes, and remembers no more "
+                "(server.writer-id.max-per-bucket). Try again later, or use one writer for many batches."
+            )
 
     def _note_rows(self, segment: Segment, size: int, base: int, offset: int) -> None:
         """Remember outside the segment that it got rows, before anybody is told so: if it goes, that is noticed."""

@@ -22,4 +22,7 @@ class LogSettings:
     delete_delay_ms: int = 60_000
     roll_expired_active_segment: bool = False
     writer_expiration_ms: int = 7 * _DAY_MS
+    #: Writers that are remembered at most; whoever wrote within `writer_silence_ms` is not forgotten for another.
+    writers_max: int = 10_000
+    writer_silence_ms: int = 120_000
     flush_interval_messages: int = (1 << 63) - 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from lakeward.records.crc32c import checksum
@@ -66,8 +67,9 @@ class WriterStates:
         return (Verdict.AHEAD if is_ahead else Verdict.OUT_OF_ORDER), None
 
     def record(self, writer_id: int, batch: WrittenBatch) -> None:
-        """Remember a batch that was appended."""
-        batches = self._writers.setdefault(writer_id, [])
+        """Remember a batch that was appended; who wrote last stands last."""
+        batches = self._writers.pop(writer_id, None) or []
+        self._writers[writer_id] = batches
         batches.append(batch)
         if len(batches) > REMEMBERED_BATCHES:
             del batches[0]
@@ -76,6 +78,20 @@ class WriterStates:
         """Forget writers that have been silent since before a time."""
         for writer_id in [w for w, batches in self._writers.items() if batches[-1].timestamp_ms < before_ms]:
             del self._writers[writer_id]
+
+    def make_room(self, writer_ids: Iterable[int], most: int, before_ms: int) -> bool:
+        """Forget those that wrote longest ago so that new ones are not too many.
+
+        Whoever wrote since a time is kept, because its batches may still come a second time: then there is no room.
+        """
+        new = {one for one in writer_ids if one >= 0 and one not in self._writers}
+        surplus = len(self._writers) + len(new) - most
+        if not new or surplus <= 0:
+            return True
+        silent = [w for w in islice(self._writers, surplus) if self._writers[w][-1].timestamp_ms < before_ms]
+        for writer_id in silent:
+            del self._writers[writer_id]
+        return len(silent) == surplus
 
     def to_json(self) -> bytes:
         """The state as Apache Fluss writes it (its newest batch), plus the batches before that one."""

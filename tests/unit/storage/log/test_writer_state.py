@@ -123,3 +123,22 @@ def test_a_damaged_file_is_noticed(text: str, tmp_path: Path) -> None:
     """Anything but a snapshot raises; recovery then looks for an older one."""
     with pytest.raises((ValueError, KeyError, TypeError)):
         WriterStates.of_json(text.encode())
+
+
+def test_who_wrote_longest_ago_is_forgotten_for_a_new_writer() -> None:
+    """Not who came first: a writer at work stays, and one that is back must begin anew instead of going on."""
+    states = WriterStates()
+    for time_ms, writer_id in enumerate([1, 2, 3, 1]):
+        states.record(writer_id, WrittenBatch(time_ms, time_ms, time_ms, time_ms))
+    assert states.make_room([1, 4, -1], 3, before_ms=1000)
+    assert states.judge(2, 2) == (Verdict.AHEAD, None)
+    assert states.judge(1, 4)[0] is Verdict.NEXT
+    assert len(states) == 2
+
+
+def test_who_wrote_a_moment_ago_is_kept() -> None:
+    """Its batch may come a second time, and would be stored twice."""
+    states = states_after(0, writer_id=1, time_ms=500)
+    assert not states.make_room([2], 1, before_ms=500)
+    assert states.judge(1, 0)[0] is Verdict.DUPLICATE
+    assert states.make_room([1], 1, before_ms=500)
