@@ -24,3 +24,21 @@ class PackedLookupResponse:
     """LOOKUP (1017), answered; each bucket is an encoded PbLookupRespForBucket."""
 
     buckets_resp: tuple[payload, ...] = f(1, default=())
+
+
+@message
+class PackedPrefixBucket:
+    """An answered PbPrefixLookupRespForBucket; each list is an encoded PbValueList, in pieces."""
+
+    partition_id: i64 | None = f(1, default=None)
+    bucket_id: i32 = f(2)
+    error_code: i32 | None = f(3, default=None)
+    error_message: str | None = f(4, default=None)
+    value_lists: tuple[payload, ...] = f(5, default=())
+
+
+@message
+class PackedPrefixLookupResponse:
+    """PREFIX_LOOKUP (1034), answered."""
+
+    buckets_resp: tuple[PackedPrefixBucket, ...] = f(1, default=())

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.protocol.codec import encode
-from lakeward.protocol.messages.kv import (
-    PbLookupRespForBucket,
-    PbPrefixLookupRespForBucket,
-    PbValueList,
-    PrefixLookupRequest,
-    PrefixLookupResponse,
+from lakeward.protocol.codec import Parts, encode
+from lakeward.protocol.messages.kv import PbLookupRespForBucket, PbValueList, PrefixLookupRequest
+from lakeward.protocol.messages.packed_kv import (
+    PackedLookupRequest,
+    PackedLookupResponse,
+    PackedPrefixBucket,
+    PackedPrefixLookupResponse,
 )
-from lakeward.protocol.messages.packed_kv import PackedLookupRequest, PackedLookupResponse
 from lakeward.rpc.dispatch import Exchange, Steps
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import KvGate
@@ -29,6 +28,8 @@ from lakeward.storage.kv.slices import Slices
 
 #: Values of more bytes are written into their answer beside the loop.
 _LARGE_BYTES = 1 << 20
+#: So many values of a prefix are encoded without a break.
+_VALUES_AT_ONCE = 512
 
 
 class LookupLimits(NamedTuple):
@@ -107,7 +108,7 @@ class Lookups:
         except LakewardError as wrong:
             return _Answer(asked, wrong)
 
-    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> PrefixLookupResponse | Steps | None:
+    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> Steps | None:
         """All rows whose keys begin with some prefixes."""
         self._check_count(sum(len(one.keys) for one in request.buckets_req))
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
@@ -119,7 +120,7 @@ class Lookups:
         rows_left, bytes_left = self._limits.rows, self._limits.answer_bytes
         answers = []
         for one in request.buckets_req:
-            lists: list[PbValueList] = []
+            lists: list[Parts] = []
             try:
                 for key in one.keys:
                     bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
@@ -128,20 +129,28 @@ class Lookups:
                     values = kv.scan_prefix(key, rows_left, bytes_left).values
                     rows_left -= len(values)
                     bytes_left -= values.buffer.size
-                    lists.append(PbValueList(values=tuple(values.present())))
-                    yield
+                    lists.append((yield from _value_list(values)))
             except OverflowError:
                 too_many = too_many_rows(self._limits.rows, self._limits.answer_bytes)
-                answers.append(PbPrefixLookupRespForBucket(**error_fields(one, too_many)))
+                answers.append(PackedPrefixBucket(**error_fields(one, too_many)))
             except LakewardError as wrong:
-                answers.append(PbPrefixLookupRespForBucket(**error_fields(one, wrong)))
+                answers.append(PackedPrefixBucket(**error_fields(one, wrong)))
             else:
                 answers.append(
-                    PbPrefixLookupRespForBucket(
-                        partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists)
-                    )
+                    PackedPrefixBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists))
                 )
-        return PrefixLookupResponse(buckets_resp=tuple(answers))
+        return PackedPrefixLookupResponse(buckets_resp=tuple(answers))
+
+
+def _value_list(values: Slices) -> Generator[None, None, Parts]:
+    """An encoded PbValueList, in pieces: a prefix may match a hundred thousand rows."""
+    pieces: Parts = []
+    for at in range(0, len(values), _VALUES_AT_ONCE):
+        end = at + _VALUES_AT_ONCE
+        some = Slices(values.buffer, values.starts[at:end], values.ends[at:end])
+        pieces.append(encode(PbValueList(values=tuple(some.present()))))
+        yield
+    return pieces
 
 
 class _Answer(NamedTuple):
