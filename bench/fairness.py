@@ -49,6 +49,7 @@ _ATTACKS: dict[str, tuple[Callable[[str, float], Any], str]] = {
     "LIMIT_SCAN without a limit": (attacks.huge_limit, "–"),
     "FETCH_LOG of 4,096, 10,000 and 100,000 buckets": (attacks.wide_fetches, "–"),
     "PRODUCE_LOG to 4,096 buckets": (attacks.tiny_batches, "–"),
+    "PRODUCE_LOG of 100 MB of zeros in a few KB": (attacks.packed_zeros, "–"),
     "GET_METADATA of unknown tables": (attacks.unknown_tables, "–"),
     "INIT_WRITER, 400,000 times": (attacks.new_writers, "–"),
     "CREATE_TABLE, 1,000 times": (attacks.new_tables, "–"),

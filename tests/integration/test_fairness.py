@@ -48,6 +48,7 @@ REQUESTS = [
     attacks.huge_limit,
     attacks.wide_fetches,
     attacks.tiny_batches,
+    attacks.packed_zeros,
     attacks.tiny_requests,
     attacks.metadata_flood,
     attacks.unknown_tables,
@@ -137,6 +138,27 @@ def test_requests_that_do_not_end_share_a_bound(tmp_path: Path) -> None:
             assert eventually(lambda: "netty.server.max-receive-memory" in server.log_text)
         assert server.stop() == 0
         assert "Traceback" not in server.log_text
+
+
+def test_batches_that_are_looked_into_beside_the_loop_keep_their_order(crowded: ServerProcess) -> None:
+    """Large and small ones of one client, sent without waiting: each gets the offsets behind the one before it."""
+    counts = [200_000, 1, 90_000, 2, 1, 150_000, 3] * 3
+    with WireCluster.of(crowded.bootstrap) as cluster:
+        table = WireTable.create(cluster, attacks.DATABASE, "in_order")
+        asked = [(Api.PRODUCE_LOG, table.produce_request(bytes(ids_batch(range(n), "zstd")))) for n in counts]
+        ids = cluster.tablet.send_all(asked)
+        bases = [cluster.tablet.answer(one).buckets_resp[0].base_offset for one in ids]
+    assert bases == [sum(counts[:place]) for place in range(len(counts))]
+
+
+def test_clients_that_leave_while_their_batches_are_looked_into_harm_nobody(crowded: ServerProcess) -> None:
+    """Their memory goes to others only when the thread is done with it."""
+    batch = bytes(ids_batch(range(500_000), "zstd"))
+    for _ in range(5):
+        with WireCluster.of(crowded.bootstrap) as cluster:
+            table = WireTable.find(cluster, attacks.path("plain"))
+            cluster.tablet.send_all([(Api.PRODUCE_LOG, table.produce_request(batch))] * 3)
+        others_are_served(crowded)
 
 
 @pytest.mark.parametrize("holding", [attacks.unread_flood, attacks.parked_fetches], ids=lambda a: a.__name__)

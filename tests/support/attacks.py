@@ -71,6 +71,7 @@ def prepare(bootstrap: str, scale: float = 1.0) -> None:
     with WireCluster.of(bootstrap) as cluster:
         create_database(cluster, DATABASE)
         WireTable.create(cluster, DATABASE, "plain").append(ids_batch(list(range(100))))
+        WireTable.create(cluster, DATABASE, "zeros")
         wide = CreateTableRequest(
             table_path=path("wide"),
             table_json=table_json(("id", "BIGINT"), bucket_count=max(16, int(_WIDE_BUCKETS * scale))),
@@ -201,6 +202,15 @@ def tiny_batches(bootstrap: str, scale: float) -> Said:
         )
         request = ProduceLogRequest(acks=-1, table_id=_table_id(client, "wide"), timeout_ms=30_000, buckets_req=buckets)
         return _ask(client, Api.PRODUCE_LOG, request, 3)
+
+
+def packed_zeros(bootstrap: str, scale: float) -> Said:
+    """Appends of some kilobytes that decompress to 100 MB."""
+    batch = bytes(ids_batch([0] * int(12_000_000 * scale), "zstd"))
+    with WireClient.of(bootstrap) as client:
+        one = PbProduceLogReqForBucket(bucket_id=0, records=batch)
+        request = ProduceLogRequest(acks=-1, table_id=_table_id(client, "zeros"), timeout_ms=30_000, buckets_req=(one,))
+        return _ask(client, Api.PRODUCE_LOG, request, 10)
 
 
 # -- many requests

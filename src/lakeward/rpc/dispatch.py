@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
@@ -74,8 +75,9 @@ class Exchange:
                 )
 
 
-#: Yields wherever others may be served, and returns the answer. The request's body stays as it is meanwhile.
-Steps = Generator[None, None, Any]
+#: Yields wherever others may be served, or a future to go on after, and returns the answer. The request's body stays
+#: as it is meanwhile.
+Steps = Generator[Any, None, Any]
 #: Returns the answer, steps that lead to it, or None when it will be given to the exchange later.
 Handler = Callable[[Any, Exchange], Any]
 
@@ -90,6 +92,20 @@ def at_once(steps: Generator[None, None, _T]) -> _T:
         return value
 
 
+def begun(steps: Steps) -> Any:
+    """What steps lead to if the first one is the last; otherwise the steps that are left."""
+    try:
+        awaited = next(steps)
+    except StopIteration as end:
+        return end.value
+    return _going_on(awaited, steps)
+
+
+def _going_on(awaited: asyncio.Future[Any] | None, steps: Steps) -> Steps:
+    yield awaited
+    return (yield from steps)
+
+
 class _Stepped:
     """A request that is handled a bit at a time, because it names much."""
 
@@ -97,6 +113,7 @@ class _Stepped:
         self._exchange = exchange
         self._steps = steps
         self._is_done = False
+        self.awaits: asyncio.Future[Any] | None = None
 
     def advance(self, until: float) -> bool:
         """Take steps until about that time; True when the request is done."""
@@ -106,12 +123,12 @@ class _Stepped:
     def _walk(self, until: float) -> Any:
         self._is_done = True  # also when a step fails
         try:
-            next(self._steps)
-            while perf_counter() < until:
-                next(self._steps)
+            awaits = next(self._steps)
+            while awaits is None and perf_counter() < until:
+                awaits = next(self._steps)
         except StopIteration as end:
             return end.value
-        self._is_done = False
+        self._is_done, self.awaits = False, awaits
         return None
 
     def drop(self) -> None:

@@ -13,7 +13,7 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
 from lakeward.protocol.codec import Parts
@@ -57,7 +57,9 @@ class Receiver(Protocol):
 
 
 class Stepped(Protocol):
-    """A request that is handled a bit at a time."""
+    """A request that is handled a bit at a time; `awaits` is what it cannot go on without."""
+
+    awaits: asyncio.Future[Any] | None
 
     def advance(self, until: float) -> bool:
         """Go on until about that time; True when it is answered."""
@@ -94,6 +96,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._in = ReceiveBuffer(pool)
         self.awaited_bytes = 0
         self._stepped: deque[Stepped] = deque()
+        self._awaits: asyncio.Future[Any] | None = None
         self._queued_until = self._turn_at = self._turn_used = 0.0
         self._is_queued = False
         self._lacks_memory = False
@@ -137,7 +140,8 @@ class ServerConnection(asyncio.BufferedProtocol):
         for stepped in self._stepped:
             stepped.drop()
         self._stepped.clear()
-        self._in.clear()
+        if self._awaits is None:  # else a thread may look into it
+            self._in.clear()
         for act in self._endings:
             act()
         self._receiver.closed(self)
@@ -223,8 +227,21 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._set_reading()
             self._turns.join(self)
 
+    def _wait_for(self, awaited: asyncio.Future[Any]) -> None:
+        """Take no more requests until something is done."""
+        self._awaits = awaited
+        self._set_reading()
+        awaited.add_done_callback(self._go_on)
+
+    def _go_on(self, _: asyncio.Future[Any]) -> None:
+        self._awaits = None
+        if self._transport is None:
+            self._in.clear()
+        elif not self._closing:
+            self._queue()
+
     def _set_reading(self) -> None:
-        reading = not (self.writes_paused or self._is_queued or self._lacks_memory)
+        reading = not (self.writes_paused or self._is_queued or self._lacks_memory or self._awaits is not None)
         if reading != self._is_reading and self._transport is not None and not self._closing:
             self._is_reading = reading
             if reading:
@@ -238,10 +255,15 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._in_turn = True
         more = False
         try:
-            while not self._closing and not self.writes_paused:
+            while not self._closing and not self.writes_paused and self._awaits is None:
                 if self._stepped:
-                    if self._stepped[0].advance(until) and self._stepped:
-                        self._stepped.popleft()
+                    stepped = self._stepped[0]
+                    if stepped.advance(until):
+                        if self._stepped:
+                            self._stepped.popleft()
+                    elif stepped.awaits is not None:
+                        self._wait_for(stepped.awaits)
+                        continue
                 elif not self._take_frame():
                     self._in.rest()
                     break

@@ -132,7 +132,7 @@ class Node:
         now_ms = self._clock.now_ms
         early = EarlyBatches(loop, self.options.get(rows.WRITER_PARKING_TIMEOUT))
         checks = AppendChecks(catalog, looks_at_contents=self.options.get(rows.LOG_BATCH_CHECK) == "full")
-        appends = Appends(checks, self._tablets, self._waiters, early, now_ms)
+        appends = Appends(checks, self._tablets, self._waiters, early, now_ms, partial(loop.run_in_executor, None))
         kv = self._kv = LazyKv(loop, partial(self._kv_service, early))
         logs = self._remote_logs = self._remote_log_service()
         reads = None if logs is None else logs.reads

@@ -7,13 +7,16 @@ again helps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.table import LOG_FORMAT
 from lakeward.records import compacted_row, indexed_row
-from lakeward.records.arrow_message import read_message
+from lakeward.records.arrow_message import NO_CODEC, read_message
 from lakeward.records.arrow_structure import Node, check_structure, nodes_of
 from lakeward.records.batch_header import HEADER_BYTES
 from lakeward.records.log_batch import BatchSpan
@@ -29,6 +32,30 @@ _RATIO_MAX = 16
 _ROW_FORMATS: dict[str, RowFormat] = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 
 
+class Rest:
+    """Compressed batches that are to be looked into."""
+
+    def __init__(self, table: TablePath, bucket: TableBucket) -> None:
+        self._table, self._bucket = table, bucket
+        self._checks: list[Callable[[], None]] = []
+        #: Bytes to be decompressed, a gigabyte of them a second.
+        self.raw_bytes = 0
+
+    def add(self, check: Callable[[], None], raw_bytes: int) -> None:
+        """One more batch."""
+        self._checks.append(check)
+        self.raw_bytes += raw_bytes
+
+    def __call__(self) -> LakewardError | None:
+        """Look; returns why the batches are refused."""
+        try:
+            for check in self._checks:
+                check()
+        except LakewardError as wrong:
+            return refused(self._table, self._bucket, wrong)
+        return None
+
+
 class AppendChecks:
     """Looks at batches for log tables, as far as `log.batch.check` says."""
 
@@ -39,9 +66,16 @@ class AppendChecks:
 
     def check(self, table: TableInfo, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> None:
         """Refuse batches that readers could not read."""
+        wrong = self.begin(table, bucket, data, spans)()
+        if wrong is not None:
+            raise wrong
+
+    def begin(self, table: TableInfo, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> Rest:
+        """Refuse what can be refused in no time; the rest is to be done, on any thread."""
         if table.descriptor.has_primary_key:
             raise ErrorCode.INVALID_TABLE.error(f"Table {table.path} has a primary key; rows are put, not appended.")
         log_format = LOG_FORMAT.read(table.descriptor.properties).upper()
+        rest = Rest(table.path, bucket)
         for span in spans:
             schema_id = span.header.schema_id
             schema = self._catalog.schema(table.table_id, schema_id) if 0 < schema_id <= table.schema_id else None
@@ -51,13 +85,14 @@ class AppendChecks:
                 )
             try:
                 if log_format == "ARROW" or _begins_as_arrow(data, span):
-                    self._check_arrow(table.table_id, schema, data, span)
+                    self._check_arrow(table.table_id, schema, data, span, rest)
                 else:
                     self._check_rows(_ROW_FORMATS[log_format], schema, data, span)
             except LakewardError as wrong:
                 raise refused(table.path, bucket, wrong) from wrong
+        return rest
 
-    def _check_arrow(self, table_id: int, schema: Schema, data: memoryview, span: BatchSpan) -> None:
+    def _check_arrow(self, table_id: int, schema: Schema, data: memoryview, span: BatchSpan, rest: Rest) -> None:
         header = span.header
         at = span.start + HEADER_BYTES[header.magic]
         if header.statistics_length:
@@ -79,7 +114,10 @@ class AppendChecks:
         if self._looks_at_contents:
             from lakeward.records.arrow_contents import check_contents  # loads numpy, which nothing else here needs
 
-            check_contents(data, checked, nodes)
+            if message.codec == NO_CODEC:
+                check_contents(data, checked, nodes)
+            else:
+                rest.add(partial(check_contents, data, checked, nodes), sum(checked.sizes))
 
     def _check_rows(self, form: RowFormat, schema: Schema, data: memoryview, span: BatchSpan) -> None:
         """Rows of the INDEXED and COMPACTED formats, one at a time: no client of today writes many of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -13,8 +14,8 @@ from lakeward.protocol.messages.log import (
     ProduceLogResponse,
 )
 from lakeward.records.log_batch import BatchSpan, cut_batches
-from lakeward.rpc.dispatch import Exchange, Steps, at_once
-from lakeward.server.tablet.append_checks import AppendChecks
+from lakeward.rpc.dispatch import Exchange, Steps, begun
+from lakeward.server.tablet.append_checks import AppendChecks, Rest
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
 from lakeward.server.tablet.tablets import Tablets
@@ -24,14 +25,23 @@ from lakeward.storage.log.writer_state import Verdict
 ACKS = {0, 1, -1}
 #: So many buckets are written without a break.
 AT_ONCE = 16
+#: What decompresses to more is looked into beside the loop.
+_LARGE_BYTES = 256 << 10
 
 
 class Appends:
     """Answers appends."""
 
     def __init__(
-        self, checks: AppendChecks, tablets: Tablets, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
+        self,
+        checks: AppendChecks,
+        tablets: Tablets,
+        waiters: Waiters,
+        early: EarlyBatches,
+        now_ms: Callable[[], int],
+        on_thread: Callable[[Rest], asyncio.Future[LakewardError | None]],
     ) -> None:
+        self._on_thread = on_thread
         self._checks = checks
         self._tablets = tablets
         self._waiters = waiters
@@ -43,27 +53,35 @@ class Appends:
         if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
         pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
-        steps = self._take_all(request, pending)
-        return steps if len(request.buckets_req) > AT_ONCE else at_once(steps)
+        answer: ProduceLogResponse | Steps | None = begun(self._take_all(request, pending))
+        return answer
 
     def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
         for place, one in enumerate(request.buckets_req):
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
             done = pending.done_at(place)
             try:
-                self._take(bucket, one, request.timeout_ms, done)
+                table = self._tablets.table(bucket)
+                assert not isinstance(one.records, list)
+                data = memoryview(one.records)
+                spans = cut_batches(data)
+                rest = self._checks.begin(table, bucket, data, spans)
+                if rest.raw_bytes > _LARGE_BYTES:
+                    looking = self._on_thread(rest)
+                    yield looking  # meanwhile this client's next batches wait, and nobody else
+                    refusal = looking.result()
+                else:
+                    refusal = rest()
+                if refusal is not None:
+                    raise refusal
+                self._take(bucket, data, spans, request.timeout_ms, done)
             except LakewardError as wrong:
                 done(wrong)
             if place % AT_ONCE == AT_ONCE - 1:
                 yield
         return pending.started()
 
-    def _take(self, bucket: TableBucket, one: PbProduceLogReqForBucket, timeout_ms: int, done: Done) -> None:
-        table = self._tablets.table(bucket)
-        assert not isinstance(one.records, list)
-        data = memoryview(one.records)
-        spans = cut_batches(data)
-        self._checks.check(table, bucket, data, spans)
+    def _take(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], timeout_ms: int, done: Done) -> None:
         verdict, before = self._tablets.log(bucket).judge(spans)
         first, last = spans[0].header, spans[-1].header
         if verdict in {Verdict.NEXT, Verdict.AHEAD}:
