@@ -12,6 +12,9 @@ from eventually import eventually
 from server_process import ServerProcess
 
 import lakeward
+from lakeward.client.staged.directory import LocalDirectory
+from lakeward.errors import LakewardError
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 _EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J"
 
@@ -75,3 +78,39 @@ def test_escape_codes_do_not_reach_a_terminal(tmp_path: Path, command: list[str]
     told = done.stdout + done.stderr
     assert "red" in told
     assert not any(code in told for code in "\x1b\x07\x9b")
+
+
+def test_what_is_staged_is_the_writers(tmp_path: Path) -> None:
+    """Rows that wait in a directory to be written once, with all directories above them that were made for it."""
+    there = LocalDirectory(tmp_path / "a" / "b")
+    there.create_once("parts/1", [b"row"])
+    there.replace("plan", b"plan")
+    stream = there.open_new("more/2")
+    there.close_durably(stream)
+    assert _open_to_others(tmp_path / "a") == []
+
+
+@pytest.mark.parametrize("key", ["my.db.password", "s3.secret-key", "fs.s3a.access.key", "client.secret", "apiKey"])
+def test_a_table_keeps_no_secret(tmp_path: Path, key: str) -> None:
+    """Everybody is told a table's properties: a secret is refused with a sentence, all else comes back as it was."""
+    ordinary = {"owner": "me", "primary-key-note": "x", "tokenizer": "words", "monkey": "yes"}
+    with ServerProcess(tmp_path / "data") as server, lakeward.connect(server.bootstrap) as connection:
+        with pytest.raises(LakewardError, match="sounds like a secret"):
+            connection.create_table("fluss.t", "id INT", custom_properties={key: "pass"})
+        table = connection.create_table("fluss.t", "id INT", custom_properties=ordinary)
+        assert dict(table.info.descriptor.custom_properties) == ordinary
+        with pytest.raises(LakewardError, match="sounds like a secret"):
+            connection.alter_table("fluss.t", set={key: "pass"})
+        connection.alter_table("fluss.t", reset=[key])
+
+
+def test_security_that_an_older_release_stored_is_told(tmp_path: Path) -> None:
+    """Nobody believes a server to be closed because it was once told so."""
+    with ServerProcess(tmp_path / "data") as server:
+        server.stop()
+        store = SqliteMetadataStore.in_directory(server.data_dir)
+        with store.change() as change:
+            change.put_option("security.sasl.enabled.mechanisms", "PLAIN")
+        store.close()
+        server.start()
+        assert "'security.sasl.enabled.mechanisms' was set while an older release ran" in server.log_text

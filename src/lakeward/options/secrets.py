@@ -26,6 +26,10 @@ _SECRET_PARAMETER = re.compile(
     r"([?&;][^=&;\s]*(?:password|passwd|pwd|secret|token|key|credential|signature|user)[^=&;\s]*=)[^&;\s'\"]*",
     re.IGNORECASE,
 )
+_SECRET_NAME = re.compile(
+    r"passw(?:or)?d|passphrase|secret|credential|(?:access|private|account|api)[-._]?key|(?:session|auth|access)[-._]?token",
+    re.IGNORECASE,
+)
 
 
 def may_be_told(name: str) -> bool:
@@ -34,6 +38,11 @@ def may_be_told(name: str) -> bool:
         return True
     store = next((store for store in _STORES if name.startswith(store)), None)
     return store is not None and name.removeprefix(store) in _TOLD
+
+
+def is_of_secret(name: str) -> bool:
+    """Whether a property sounds as if it held a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def without_passwords(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
@@ -24,6 +25,18 @@ def share(made: Path) -> None:
     if _shared_umask is not None:
         full = 0o777 if made.is_dir() else 0o666
         made.chmod(full & ~_shared_umask)
+
+
+def private_directory(path: Path) -> None:
+    """Make a directory, and those above it that are missing, for their owner alone."""
+    if not path.is_dir():
+        private_directory(path.parent)
+        path.mkdir(mode=DIRECTORY_MODE, exist_ok=True)
+
+
+def new_private_file(path: Path) -> BinaryIO:
+    """A file that was not there, for its owner alone."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, FILE_MODE))
 
 
 def tighten(directory: Path) -> None:

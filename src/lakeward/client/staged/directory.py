@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.private_files import new_private_file, private_directory
 
 #: Hadoop's names of file systems that pyarrow calls otherwise.
 _HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
@@ -105,10 +106,10 @@ class LocalDirectory:
         """Write aside, sync, then link: a link fails when the name is taken, a rename would not."""
         path = self._path / name
         with _explained(f"write {path}"):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_directory(path.parent)
             aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
             try:
-                with aside.open("xb") as file:
+                with new_private_file(aside) as file:
                     file.writelines(pieces)
                     self._sync(file)
                 try:
@@ -124,17 +125,18 @@ class LocalDirectory:
         """Write aside, then rename."""
         path = self._path / name
         with _explained(f"write {path}"):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_directory(path.parent)
             aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
-            aside.write_bytes(data)
+            with new_private_file(aside) as file:
+                file.write(data)
             aside.replace(path)
 
     def open_new(self, name: str) -> BinaryIO:
         """A new file."""
         path = self._path / name
         with _explained(f"write {path}"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return path.open("xb")
+            private_directory(path.parent)
+            return new_private_file(path)
 
     def close_durably(self, stream: BinaryIO) -> None:
         """Sync file and directory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -24,6 +25,7 @@ from lakeward.server.coordinator.lake.settings import PREFIX as LAKE_PREFIX
 from lakeward.server.coordinator.lake.settings import check_lake_settings
 from lakeward.server.metadata_store.port import MetadataStore
 
+_log = logging.getLogger(__name__)
 #: An option that was set to nothing: as if the server had been started without it, which DELETE would not undo.
 _NOTHING = ""
 
@@ -43,7 +45,14 @@ class ClusterConfig:
     def __init__(self, store: MetadataStore, started_with: ServerOptions) -> None:
         self._store = store
         self._static = started_with
-        self._dynamic = {key: value for key, value in store.options().items() if not is_of_security(key)}
+        stored = store.options()
+        self._dynamic = {key: value for key, value in stored.items() if not is_of_security(key)}
+        for key in stored.keys() - self._dynamic.keys():
+            _log.error(
+                "'%s' was set while an older release ran, which did not honour it, and nor does this one: the server is"
+                " open to everybody who reaches its port. It is left out from the next change of options on",
+                key,
+            )
         self._current = self._merged(self._dynamic)
         self._listeners: list[Callable[[], None]] = []
 
@@ -76,7 +85,7 @@ class ClusterConfig:
         if changed & {DISK_WRITE_LIMIT.key, DISK_WRITE_RECOVER.key}:
             _check_disk_limits(current)
         with self._store.change() as change:
-            for key in self._dynamic.keys() - wanted.keys():
+            for key in self._store.options().keys() - wanted.keys():
                 change.delete_option(key)
             for key, value in wanted.items():
                 change.put_option(key, value)

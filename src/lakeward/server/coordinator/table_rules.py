@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 
 from lakeward.errors import ErrorCode
@@ -10,6 +10,7 @@ from lakeward.model.data_types import NESTED, TypeRoot, is_hollow
 from lakeward.model.schema import SYSTEM_COLUMNS, Schema
 from lakeward.model.table import TableDescriptor
 from lakeward.options import table as table_options
+from lakeward.options.secrets import is_of_secret
 from lakeward.options.tiering import check_tiering_properties
 from lakeward.server.coordinator.aggregate_rules import check_aggregates
 from lakeward.server.coordinator.merge_rules import check_deletes, check_merge_engine
@@ -44,6 +45,17 @@ def check_table(descriptor: TableDescriptor, *, bucket_max: int, lake_format: st
     if table_options.LAKE_ENABLED.read(properties):
         check_lake_columns(descriptor.schema)
     check_tiering_properties(descriptor.custom_properties)
+    check_told(descriptor.custom_properties)
+
+
+def check_told(properties: Iterable[str]) -> None:
+    """Refuse secrets among a table's properties: every client is told all of them."""
+    secret = next(filter(is_of_secret, properties), None)
+    if secret is not None:
+        raise _invalid_config(
+            f"'{secret[:200]}' sounds like a secret, and everybody who can reach the cluster can read a table's "
+            "properties. Set it where it is used: in the settings of the client, of Spark or of the tiering service."
+        )
 
 
 def check_column_names(schema: Schema) -> None:
