@@ -23,7 +23,7 @@ CODECS = ("ZSTD", "LZ4_FRAME", "NONE")
 _BLIND = """
 import runpy, sys
 from lakeward.server.tablet import append_checks
-append_checks.AppendChecks.check = lambda *_: None
+append_checks.AppendChecks.begin = lambda _, table, bucket, *__: append_checks.Rest(table.path, bucket)
 sys.argv[0] = "lakeward"
 runpy.run_module("lakeward", run_name="__main__")
 """
