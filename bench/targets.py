@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -47,7 +48,8 @@ class Target:
     def stop(self) -> None:
         """End it and remove its data."""
         for process in self.processes:
-            process.terminate()
+            with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended by itself
+                process.terminate()
         psutil.wait_procs(self.processes, timeout=10)
         for process in self.processes:
             if process.is_running():
