@@ -13,15 +13,17 @@ from wire_tables import WireTable
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.records.bucketing import bucket_of
 
-_KEYS = 300
+_KEYS = 900
 
 
 class SteadyUpserter(SteadyWriter):
     """Writes to a few hundred keys of one bucket again and again. `promised_end` is the last offset it was told."""
 
-    def __init__(self, bootstrap: str, path: PbTablePath, bucket: int, seed: int) -> None:
+    def __init__(self, bootstrap: str, path: PbTablePath, bucket: int, buckets: int, seed: int) -> None:
         super().__init__(bootstrap, path, bucket)
+        self._keys = [key for key in range(_KEYS) if bucket_of(_ENCODER.key(key), buckets, None) == bucket]
         self.model = KvModel(key_columns=1, functions=["last_value", "last_value"])
         self.promised_end = 0
         self._chance = random.Random(seed)
@@ -45,7 +47,7 @@ class SteadyUpserter(SteadyWriter):
         return batch
 
     def _record(self, number: int) -> Record:
-        key = self._chance.randrange(_KEYS)
+        key = self._chance.choice(self._keys)
         if self._chance.random() < 0.2:
             return (key,), None
         return (key,), (key, "x" * self._chance.randrange(30), self._next_sequence * ROWS + number)

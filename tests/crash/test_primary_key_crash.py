@@ -58,7 +58,7 @@ def test_acknowledged_upserts_survive(new_server: Callable[..., ServerProcess], 
     with WireCluster.of(server.bootstrap) as cluster:
         create_database(cluster, "crash")
         WireKv.create(cluster, "crash", "state", bucket_count=BUCKETS)
-    writers = [SteadyUpserter(server.bootstrap, PATH, bucket, SEED + bucket) for bucket in range(BUCKETS)]
+    writers = [SteadyUpserter(server.bootstrap, PATH, bucket, BUCKETS, SEED + bucket) for bucket in range(BUCKETS)]
     followers = [Follower(bucket) for bucket in range(BUCKETS)]
     for writer in writers:
         writer.start()

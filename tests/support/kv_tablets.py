@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -27,6 +27,7 @@ from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.slices import Slices
+from lakeward.storage.log.log_facts import read_facts
 
 WRITER = 7
 _KINDS = ("+A", "+I", "-U", "+U", "-D")
@@ -94,6 +95,9 @@ class TabletUnderTest:
         if segment is None or not self.log.is_dirty or segment.size == 0:
             return False
         os.truncate(segment.path, max(segment.size - size, self._last_batch_at()))
+        facts = read_facts(self.log.directory)
+        if facts is not None:  # only a power cut takes rows that were answered
+            replace(facts, seen_boot="before").write(self.log.directory)
         return True
 
     def _last_batch_at(self) -> int:

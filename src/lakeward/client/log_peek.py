@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lakeward.client.cluster import Cluster
 from lakeward.client.offsets import Place
 from lakeward.client.patience import ask_leader
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import (
@@ -40,7 +40,7 @@ class LogPeek:
 
 
 async def peek(cluster: Cluster, info: TableInfo, place: Place, offset: int) -> LogPeek | None:
-    """What comes at an offset, here or in remote storage; None when nothing does, or when that store fails."""
+    """What comes at an offset, here or in remote storage; None when nothing can be had."""
     bucket = PbFetchLogReqForBucket(
         partition_id=place.bucket.partition_id,
         bucket_id=place.bucket.bucket,
@@ -59,7 +59,10 @@ async def peek(cluster: Cluster, info: TableInfo, place: Place, offset: int) -> 
             raise ErrorCode.of_wire(reply.error_code).error(f"{info.path}, bucket {place.id}: {reply.error_message}")
         return reply
 
-    reply = await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
+    try:
+        reply = await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
+    except CorruptError:
+        return None  # a look is not worth an error: who reads it is told
     records = reply.records
     if reply.remote_log_fetch_info is not None:
         records = await _first_remote(cluster, reply.remote_log_fetch_info, offset)
