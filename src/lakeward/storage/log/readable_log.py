@@ -103,12 +103,12 @@ class ReadableLog(ABC):
                 self._refuse_damage(offset)
                 return self.read(offset, bytes_max, at_least_one=at_least_one)
             data = data[:size]
-        if read_header(data, last_at).record_count:
+        if not read_header(data, last_at).given_up:
             return LogRead(data, header.base_offset, behind == self.end_offset)
         return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind), bytes_max)
 
     def _with_rows(self, read: LogRead, bytes_max: int) -> LogRead:
-        """The same with what comes next: an answer that ends without rows makes the batch scanner of pyfluss wait."""
+        """The same with what comes next: an answer that ends in what was given up makes pyfluss' batch scanner wait."""
         if read.reaches_end or self.damages.at(read.empty_until or 0) is not None:
             return read
         try:
