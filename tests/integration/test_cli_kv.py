@@ -84,8 +84,8 @@ def test_keys_without_a_row(cli: Cli, table: str) -> None:
 
 
 def test_rows_are_deleted(cli: Cli, table: str) -> None:
-    """By keys on the command line, and by those of a file that has more in it."""
-    assert cli.ok("delete", table, "1", "77", "--yes") == f"Deleted 2 keys of {table}.\n"
+    """By keys on the command line, and by those of a file that has more in it; what is told is what was sent."""
+    assert cli.ok("delete", table, "1", "77", "--yes") == f"Sent 2 deletes to {table}.\n"
     (cli.directory / "gone.csv").write_text("reason,id\nmoved,2\n")
     assert cli.document("delete", table, "--from", "gone.csv", "--yes")["keys"] == 1
     assert [row["id"] for row in cli.rows("dump", table)] == [300]
@@ -140,6 +140,43 @@ def test_the_last_changes(cli: Cli, table: str) -> None:
     assert [(c["_change_type"], c["id"]) for c in last] == [("delete", 2)]
 
 
+def test_offsets_without_a_row_are_not_counted_as_rows(cli: Cli, database: str) -> None:
+    """A delete of a key that is not there takes an offset: the last rows are still as many as were asked for."""
+    name = f"{database}.limited"
+    cli.ok("tables", "create", name, "id BIGINT, day STRING", "--primary-key", "id,day", "--partition-by", "day")
+    for key in range(4):
+        cli.ok("upsert", name, "-", "--format", "json", stdin=json.dumps({"id": key, "day": f"d{key % 2}"}) + "\n")
+        for _ in range(key):
+            cli.ok("delete", name, f"id=77,day=d{key % 2}", "--yes")
+
+    def shown(command: str, *arguments: str) -> list[int]:
+        return [row["id"] for row in cli.rows(command, name, *arguments)]
+
+    assert shown("tail", "--limit", "1") == [3]  # and does not wait for more
+    assert shown("tail", "-n", "3", "--no-follow") == [1, 2, 3]
+    assert shown("changelog", "-n", "2", "--no-follow") == [2, 3]
+    assert shown("changelog", "-n", "0", "--no-follow") == []
+    assert shown("tail", "-n", "9", "--no-follow", "--partition", "d0") == [0, 2]
+    assert shown("head", "-n", "3", "--metadata") == [0, 1, 2]
+    assert shown("tail", "--from", "earliest", "--limit", "4") in ([0, 2, 1, 3], [1, 3, 0, 2])
+
+
+def test_changes_do_not_look_like_rows(cli: Cli, table: str) -> None:
+    """`tail` of a table with a key says first what each change was, `head` shows the rows that there are now."""
+    cli.ok("upsert", table, "-", "--format", "json", stdin='{"id": 1, "name": "new", "at": null}\n')
+    cli.ok("delete", table, "2", "--yes")
+    last = cli.rows("tail", table, "-n", "1", "--no-follow")
+    assert last == [{"_change_type": "delete", "id": 2, "name": None, "at": None}]
+    some = ("tail", table, "--from", "earliest", "--no-follow", "--columns", "id")
+    assert sorted(cli.ok(*some, "-o", "csv").splitlines()) == [
+        *("_change_type,id", "delete,2", "insert,1", "insert,2", "insert,300", "update_after,1", "update_before,1")
+    ]
+    assert cli.ok(*some, "--where", "_change_type = 'delete'").split() == ["_change_type", "id", "delete", "2"]
+    assert list(cli.rows(*some, "--metadata")[0]) == ["id", "_bucket", "_offset", "_timestamp", "_change_type"]
+    assert sorted(row["id"] for row in cli.rows("head", table)) == [1, 300]
+    assert cli.rows("head", table, "-n", "1", "--columns", "name") in ([{"name": "new"}], [{"name": ""}])
+
+
 def test_changes_are_followed(cli: Cli, table: str) -> None:
     """A change that is made while the command waits is shown; Ctrl-C ends it well."""
     following = cli.start("changelog", table, "--from", "latest", "--columns", "id", "-o", "json")
@@ -160,8 +197,8 @@ def test_changes_are_followed(cli: Cli, table: str) -> None:
 def test_log_tables_are_pointed_elsewhere(cli: Cli, database: str) -> None:
     """Commands that need a key say so; a dump of a log is all of its rows."""
     name = f"{database}.log"
-    cli.ok("tables", "create", name, "id BIGINT")
-    (cli.directory / "log.csv").write_text("id\n1\n2\n")
+    cli.ok("tables", "create", name, "id BIGINT, name STRING")
+    (cli.directory / "log.csv").write_text("id,name\n1,a\n2,b\n")
     cli.ok("append", name, "log.csv")
     for command in (["upsert", name, "log.csv"], ["lookup", name, "1"], ["delete", name, "1", "--yes"]):
         refused = cli.run(*command)

@@ -15,6 +15,9 @@ from tiering_runs import TIERED, Warehouse
 import lakeward
 from lakeward.cli.main import cli
 from lakeward.errors import CorruptError
+from lakeward.query.planner import plan_read
+from lakeward.query.read import read_splits
+from lakeward.query.request import ReadRequest
 from lakeward.records.log_batch import walk_batches
 
 WHOLE = [*range(12), *range(15, 18), *range(21, 30)]
@@ -66,7 +69,7 @@ def test_ranges_are_left_out_by_intent(lake: Warehouse) -> None:
 
 
 def test_a_count_is_the_number_of_rows_or_an_error(damaged: ServerProcess) -> None:
-    """Offsets are not rows where some are damaged, nor where they were given up."""
+    """Offsets are not rows where some are damaged, nor where they were given up; a limit counts rows."""
     with lakeward.connect(damaged.bootstrap) as conn:
         table = conn.table("d.t")
         assert len(table.scan(["id"], skip_damaged=True).to_arrow()) == len(WHOLE)  # somebody came across them
@@ -82,6 +85,8 @@ def test_a_count_is_the_number_of_rows_or_an_error(damaged: ServerProcess) -> No
         table = conn.table("d.t")
         assert table.query("SELECT count(*) AS n FROM t").to_pylist() == [{"n": len(WHOLE)}]
         assert table.count() == len(WHOLE)
+        some = ReadRequest.of_name("d.t", limit=20)
+        assert sum(b.num_rows for b in read_splits(conn, some, plan_read(conn, some).splits)) == 20
 
 
 def test_tiering_stops_at_a_lost_range_even_with_dead_letters(lake: Warehouse) -> None:

@@ -267,6 +267,15 @@ def test_the_changelog_of_a_primary_key_table(conn: lakeward.Connection, keyed: 
     assert some.to_pylist() == [{"name": "old", "_change_type": "insert"}] * 2
 
 
+def test_a_limit_of_changes_counts_no_empty_batches(conn: lakeward.Connection) -> None:
+    """Deletes of keys that are not there take offsets, but are no changes."""
+    table = table_of(conn, primary_key=["id"], buckets=1)
+    for key in range(3):
+        table.delete([77])
+        table.upsert([{"id": key, "name": "x"}])
+    assert read(conn, f"{table.path}$changelog", limit=2)["id"].to_pylist() == [0, 1]
+
+
 def test_the_changelog_of_a_log_table(conn: lakeward.Connection, ordered: lakeward.Table) -> None:
     """Appended rows are inserts."""
     rows = read(conn, f"{ordered.path}$changelog", columns=("_change_type", "_log_offset", "id"))

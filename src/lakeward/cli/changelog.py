@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +11,7 @@ from lakeward.cli.listing import output_option, said
 from lakeward.cli.parameters import Place, TableName, names
 from lakeward.cli.session import Session, on_server
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _LAST_CHANGES = 10
-_CHANGE_TYPE = "_change_type"
 
 
 @click.command()
@@ -57,7 +51,7 @@ def changelog(
       lakeward changelog shop.customers --from earliest --no-follow -o json | jq 'select(._change_type == "delete")'
     """
     from lakeward.cli.log_ends import partition_names
-    from lakeward.cli.tail import Reading, in_words, show
+    from lakeward.cli.tail import Reading, in_words, kind_first, show
 
     with session.connect() as connection:
         opened = connection.table(table)
@@ -73,19 +67,8 @@ def changelog(
         )
         batches = in_words(reading.last(rows) if start is None else reading.since(start))
         try:
-            shown = show(_kind_first(batches), output, streams=follow)
+            shown = show(kind_first(batches, metadata=True), output, streams=follow)
         except KeyboardInterrupt:
             return  # how a person says that it is enough
         if not shown and output == "table":
             said(f"{table} has no such changes.")
-
-
-def _kind_first(
-    batches: Generator[pa.RecordBatch | pa.Table, None, None],
-) -> Generator[pa.RecordBatch | pa.Table, None, None]:
-    """The kind of change before the row, where it is read first."""
-    try:
-        for batch in batches:
-            yield batch.select([_CHANGE_TYPE, *(n for n in batch.schema.names if n != _CHANGE_TYPE)])
-    finally:
-        batches.close()

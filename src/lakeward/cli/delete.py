@@ -59,4 +59,4 @@ def delete(
     if output == "json":
         show_json({"table": table, "keys": upserter.written})
     else:
-        click.echo(f"Deleted {count(upserter.written, 'key')} of {table}.")
+        click.echo(f"Sent {count(upserter.written, 'delete')} to {table}.")

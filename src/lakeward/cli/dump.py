@@ -50,7 +50,7 @@ def dump(
 
     with session.connect() as connection:
         opened = connection.table(table)
-        batches = _rows(opened, columns or None, partition_names(opened, partitions), limit)
+        batches = rows_now(opened, columns or None, partition_names(opened, partitions), limit)
         try:
             shown = show(batches, output, streams=False)
         except KeyboardInterrupt:
@@ -59,9 +59,10 @@ def dump(
         said(f"{table} has no rows.")
 
 
-def _rows(
+def rows_now(
     table: Table, columns: tuple[str, ...] | None, partitions: list[str] | None, limit: int | None
 ) -> Generator[pa.RecordBatch, None, None]:
+    """The rows of a table as they are now, at most so many."""
     if not table.info.descriptor.has_primary_key:
         yield from table.scan(columns, partitions=partitions, limit=limit).batches()
         return

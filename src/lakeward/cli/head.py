@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import click
 
 from lakeward.cli.listing import output_option, said
 from lakeward.cli.parameters import TableName, names
 from lakeward.cli.session import Session, on_server
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lakeward.client.sync_table import Table
 
 
 @click.command()
@@ -28,7 +36,9 @@ def head(
     metadata: bool,
     output: str,
 ) -> None:
-    """Show the oldest rows of a table.
+    """Show the oldest rows of a table; with a primary key, some of its rows as they are now.
+
+    With --metadata the oldest changes of a table with a primary key are shown, each with its kind.
 
     \b
     Examples:
@@ -40,9 +50,23 @@ def head(
 
     with session.connect() as connection:
         opened = connection.table(table)
-        ends = LogEnds(opened, partition_names(opened, partitions))
-        found = ends.first_rows(rows, columns or None, metadata=metadata)
+        chosen = partition_names(opened, partitions)
+        if opened.info.descriptor.has_primary_key and not metadata:
+            from lakeward.cli.dump import rows_now
+
+            found = _in_one(opened, columns, rows_now(opened, columns or None, chosen, rows))
+        else:
+            found = LogEnds(opened, chosen).first_rows(rows, columns or None, metadata=metadata)
     if output == "table" and not found.num_rows:
         said(f"{opened.path} has no rows.")
         return
     row_output(output, found.schema).write(found)
+
+
+def _in_one(table: Table, columns: tuple[str, ...], batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    import pyarrow as pa
+
+    from lakeward.records.arrow_types import arrow_schema
+
+    schema = table.info.schema
+    return pa.Table.from_batches(batches, arrow_schema(schema.select(columns or schema.names)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lakeward.errors import ErrorCode
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 METADATA = ("_bucket", "_offset", "_timestamp", "_change_type")
 
 Offsets = Mapping["BucketId", int]
+#: Offsets of a bucket, at one end of its log, from a width.
+Window = Callable[["BucketId", int], tuple[int, int]]
 
 
 class LogEnds:
@@ -31,14 +34,22 @@ class LogEnds:
 
     def first_rows(self, n: int, columns: Sequence[str] | None, *, metadata: bool = False) -> pa.Table:
         """The oldest rows, oldest first."""
-        ends = {b: min(start + n, self.latest.get(b, start)) for b, start in self.earliest.items()}
-        rows = self._merged(columns, self.earliest, ends).slice(0, n)
+
+        def window(bucket: BucketId, width: int) -> tuple[int, int]:
+            start = self.earliest.get(bucket, self.latest[bucket])
+            return start, min(start + width, self.latest[bucket])
+
+        rows = self._filled(n, columns, window).slice(0, n)
         return rows if metadata else without_metadata(rows)
 
     def last_rows(self, n: int, columns: Sequence[str] | None, *, metadata: bool = False) -> pa.Table:
         """The newest rows, newest last; they end at `latest`."""
-        starts = {b: max(self.earliest.get(b, 0), end - n) for b, end in self.latest.items()}
-        rows = self._merged(columns, starts, self.latest)
+
+        def window(bucket: BucketId, width: int) -> tuple[int, int]:
+            stop = self.latest[bucket]
+            return max(self.earliest.get(bucket, 0), stop - width), stop
+
+        rows = self._filled(n, columns, window)
         rows = rows.slice(max(rows.num_rows - n, 0))
         return rows if metadata else without_metadata(rows)
 
@@ -49,17 +60,43 @@ class LogEnds:
     def _of_partitions(self, offsets: Offsets) -> dict[BucketId, int]:
         return {b: o for b, o in offsets.items() if self._partitions is None or b.partition in self._partitions}
 
-    def _merged(self, columns: Sequence[str] | None, starts: Offsets, ends: Offsets) -> pa.Table:
-        scan = self._table.scan(
+    def _filled(self, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
+        """`n` rows of each bucket that has so many, or more, by time; `window` says where a width of offsets lies."""
+        import pyarrow as pa
+
+        windows = {bucket: window(bucket, n) for bucket in self.latest}
+        rows = self._read(columns, windows, self._partitions)
+        if rows.num_rows < sum(stop - start for start, stop in windows.values()):  # some offsets have no row
+            partitions = dict.fromkeys(bucket.partition for bucket in windows)
+            rows = pa.concat_tables([self._widened(p, n, columns, window) for p in partitions])
+        return rows.sort_by([("_timestamp", "ascending"), ("_bucket", "ascending"), ("_offset", "ascending")])
+
+    def _widened(self, partition: str | None, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
+        """The same of one partition, whose buckets are told apart by their numbers: twice as wide until it suffices."""
+        widths = {bucket: n for bucket in self.latest if bucket.partition == partition}
+        while True:
+            windows = {bucket: window(bucket, width) for bucket, width in widths.items()}
+            rows = self._read(columns, windows, None if partition is None else [partition])
+            seen = Counter(rows.column("_bucket").to_pylist())
+            short = [b for b in widths if seen[b.bucket] < n and window(b, 2 * widths[b]) != windows[b]]
+            if not short:
+                return rows
+            widths.update({bucket: 2 * widths[bucket] for bucket in short})
+
+    def _read(
+        self,
+        columns: Sequence[str] | None,
+        windows: Mapping[BucketId, tuple[int, int]],
+        partitions: Sequence[str] | None,
+    ) -> pa.Table:
+        return self._table.scan(
             columns,
-            start=dict(starts),
-            end=dict(ends),
-            partitions=self._partitions,
+            start={bucket: start for bucket, (start, _) in windows.items()},
+            end={bucket: stop for bucket, (_, stop) in windows.items()},
+            partitions=partitions,
             metadata_columns=True,
             skip_damaged=self._skip_damaged,
-        )
-        order = [("_timestamp", "ascending"), ("_bucket", "ascending"), ("_offset", "ascending")]
-        return scan.to_arrow().sort_by(order)
+        ).to_arrow()
 
 
 def without_metadata(rows: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakeward.cli.failures import Failure
 from lakeward.cli.listing import count, output_option, said
 from lakeward.cli.parameters import TableName, names
 from lakeward.cli.sent_files import FileForm, file_options
@@ -67,8 +68,10 @@ def lookup(
     with session.connect() as connection:
         opened = connection.table(table)
         descriptor = opened.info.descriptor
+        if not descriptor.has_primary_key:
+            raise Failure(f"{table} has no primary key, so no row is found by key; see them with `lakeward dump`.")
         named = (*descriptor.partition_keys, *descriptor.bucket_keys) if prefix else descriptor.schema.primary_key
-        asked = [descriptor.schema.column(name) for name in named or descriptor.schema.names]
+        asked = [descriptor.schema.column(name) for name in named]
         given = keys_given(keys, files, form, asked)
         if prefix:
             found = opened.lookup_prefix(given, columns or None)

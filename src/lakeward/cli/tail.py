@@ -58,7 +58,8 @@ def tail(
 ) -> None:
     """Show the last rows of a table and follow it, like tail -f; Ctrl-C ends it.
 
-    Rows of one bucket come in the order in which they were written.
+    Rows of one bucket come in the order in which they were written. Of a table with a primary key these are its
+    changes: before each row stands what happened to it, in _change_type. Its rows as they are now: `lakeward dump`.
 
     \b
     Examples:
@@ -72,11 +73,12 @@ def tail(
 
     with session.connect() as connection:
         opened = connection.table(table)
+        tells_kind = opened.info.descriptor.has_primary_key and not metadata
         reading = Reading(
             opened,
             columns=None if where else columns or None,
             partitions=partition_names(opened, partitions),
-            metadata=metadata,
+            metadata=metadata or tells_kind,
             limit=None if where else limit,
             follow=follow,
             skip_damaged=skip_damaged,
@@ -86,6 +88,8 @@ def tail(
             from lakeward.cli.row_filter import matching
 
             batches = matching(batches, where, columns, limit)
+        if tells_kind:
+            batches = kind_first(batches, metadata=False)
         try:
             shown = show(batches, output, streams=follow)
         except KeyboardInterrupt:
@@ -125,6 +129,18 @@ def in_words(
                 words = pa.array([CHANGE_WORDS[sign] for sign in batch.column(place).to_pylist()], pa.string())
                 batch = batch.set_column(place, _CHANGE_TYPE, words)
             yield batch
+
+
+def kind_first(
+    batches: Generator[pa.RecordBatch | pa.Table, None, None], *, metadata: bool
+) -> Generator[pa.RecordBatch | pa.Table, None, None]:
+    """The kind of change, the last column of a scan, before the row, where it is read first."""
+    from lakeward.cli.log_ends import METADATA
+
+    with closing(batches):
+        for batch in batches:
+            last = batch.num_columns - 1
+            yield batch.select([last, *range(last if metadata else batch.num_columns - len(METADATA))])
 
 
 class Reading:

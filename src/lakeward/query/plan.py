@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.results import BucketId, PartitionInfo
@@ -244,18 +245,28 @@ def log_splits(ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest)
     return found
 
 
-def enough(splits: list[LogSplit], request: ReadRequest) -> list[LogSplit]:
-    """As many splits as a limit needs, where every offset is a row of the result."""
-    if request.limit is None or request.filters or request.view is View.BINLOG:
+def enough(table: Table, splits: Sequence[Split], request: ReadRequest) -> Sequence[Split]:
+    """As many splits as a limit needs, the last one of a log cut, as far as it is known how many rows they have.
+
+    Of a table with a primary key it is not: some batches of changes are empty, and files hold rows that later ones
+    replace. Nor is it in a log that has given up offsets, or if damaged ones are left out.
+    """
+    if request.limit is None or request.filters or table.info.descriptor.has_primary_key:
         return splits
-    found: list[LogSplit] = []
+    if request.settings.skip_damaged:
+        return splits
+    are_rows = cache(table.offsets_are_rows)
+    found: list[Split] = []
     left = request.limit
     for split in splits:
         if left <= 0:
             break
-        stop = min(split.stop, split.start + left)
-        found.append(LogSplit(split.partition, split.bucket, split.start, stop))
-        left -= stop - split.start
+        if isinstance(split, LogSplit) and are_rows(split.id):
+            split = replace(split, stop=min(split.stop, split.start + left))
+            left -= split.stop - split.start
+        elif isinstance(split, LakeSplit) and not split.log_offsets:
+            left -= split.lake_rows
+        found.append(split)
     return found
 
 

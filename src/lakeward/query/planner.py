@@ -36,7 +36,7 @@ from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
 from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit, LogSplit, Split, StateSplit
+from lakeward.query.splits import LakeSplit, Split, StateSplit
 from lakeward.query.union import lake_splits, union_splits
 from lakeward.query.views import View, check_view
 
@@ -124,7 +124,7 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
             if settings.as_of_ms is None:
                 raise
             splits = _by_time(conn, table, request, reader, stretches)
-    splits = _enough(splits, request)
+    splits = enough(table, splits, request)
     return Plan(tuple(splits), summary(info, request, splits, of_all, _share(cold, splits)))
 
 
@@ -225,21 +225,6 @@ def _share(cold: ColdPart, splits: Sequence[Split]) -> LakeShare:
     )
 
 
-def _enough(splits: Sequence[Split], request: ReadRequest) -> Sequence[Split]:
-    """As many splits as a limit needs, where every row of a split is a row of the result."""
-    if request.limit is None or request.filters:
-        return splits
-    found: list[Split] = []
-    left = request.limit
-    for split in splits:
-        if left <= 0:
-            break
-        found.append(split)
-        is_exact = isinstance(split, LogSplit) or (isinstance(split, LakeSplit) and not split.log_offsets)
-        left -= (split.lake_rows if isinstance(split, LakeSplit) else split.weight) if is_exact else 0
-    return found
-
-
 def _check_log_suffices(table: Table, request: ReadRequest, wrong: LakeUnavailableError) -> None:
     """Go on without the lake only where nothing is missing then."""
     settings = request.settings
@@ -271,7 +256,7 @@ def _from_servers(table: Table, request: ReadRequest) -> Plan:
             if stop > 0
         ]
     else:
-        splits = enough(log_splits(ranges, request), request)
+        splits = enough(table, log_splits(ranges, request), request)
     told = replace(summary(table.info, request, splits, of_all), log_offsets_in_all=in_all)
     return Plan(tuple(splits), told)
 
