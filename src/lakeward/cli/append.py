@@ -56,6 +56,11 @@ def _opened(connection: Connection, target: str) -> Table:
         return connection.table(target)
     except LakewardError as wrong:
         if wrong.code is ErrorCode.TABLE_NOT_EXIST:
+            database = target.partition(".")[0] if "." in target else "fluss"
+            if database not in connection.databases():
+                raise ErrorCode.DATABASE_NOT_EXIST.error(
+                    f"Database {database} does not exist; `lakeward databases create {database}` makes it."
+                ) from wrong
             raise wrong.code.error(f"{wrong.message} --create makes it, with the columns of the file.") from wrong
         raise
 

@@ -43,10 +43,11 @@ def told_plainly(context: click.Context) -> Iterator[None]:
     except Exception as wrong:
         if context.ensure_object(Session).debug:
             raise
-        raise Failure(sentence(wrong) + _hint(context, wrong)) from wrong
+        raise Failure(sentence(wrong) + hint(context, wrong)) from wrong
 
 
-def _hint(context: click.Context, wrong: Exception) -> str:
+def hint(context: click.Context, wrong: Exception) -> str:
+    """What else to try after an exception, with a space in front; empty when nobody knows."""
     from lakeward.cli.near_names import hint_for
 
     return hint_for(context.ensure_object(Session), wrong) if isinstance(wrong, LakewardError) else ""

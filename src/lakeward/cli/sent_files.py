@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,6 +91,9 @@ def send_file(
     if bad is not None:
         before = count(writer.written, "row")
         raise Failure(f"{bad.message}.\n{before} before it went into {table}; nothing after it was sent.")
+    if not writer.written:
+        is_empty = Path(name).is_file() and not Path(name).stat().st_size
+        said(f"{name} {'is empty' if is_empty else 'has no rows'}.")
     return writer.written
 
 

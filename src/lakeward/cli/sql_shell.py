@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeward.cli.failures import Failure, sentence
+from lakeward.cli.failures import Failure, hint, sentence
 from lakeward.cli.listing import said, show_listing
 from lakeward.errors import LakewardError
 
@@ -23,7 +23,14 @@ _WRITES = re.compile(
     r"(insert|upsert|update|delete|merge|truncate|create|drop|alter|copy|attach|install|load|call|grant)\b",
     re.IGNORECASE,
 )
-_WELCOME = "Tables are read here, lake and log as one: SELECT …;  SHOW TABLES;  DESCRIBE db.table;  Ctrl-D ends."
+_WELCOME = "Tables are read here, lake and log as one: SELECT …;  SHOW TABLES;  DESCRIBE db.table;  help, exit."
+_HELP = (
+    "A statement ends with a semicolon and may go over lines; Ctrl-C forgets it.\n"
+    "  SELECT item, count(*) FROM db.table GROUP BY 1;   any query that DuckDB understands\n"
+    '  SELECT * FROM db."table$lake";                    the cold part alone\n'
+    "  SHOW DATABASES;  SHOW TABLES [FROM db];  DESCRIBE db.table;\n"
+    "  exit, quit or Ctrl-D ends."
+)
 
 Ask = Callable[[str], None]
 
@@ -60,7 +67,8 @@ def run_shell(connection: Connection, ask: Ask, output: str) -> None:
         except (LakewardError, click.ClickException) as wrong:
             if not is_asked:
                 raise
-            said(f"Error: {wrong.message if isinstance(wrong, click.ClickException) else sentence(wrong)}")
+            told = wrong.message if isinstance(wrong, click.ClickException) else sentence(wrong)
+            said(f"Error: {told}{hint(click.get_current_context(), wrong)}")
 
 
 def _statements(is_asked: bool) -> Iterator[str]:
@@ -77,8 +85,12 @@ def _statements(is_asked: bool) -> Iterator[str]:
             said("")
             kept = ""
             continue
-        if not kept and line.strip().lower() in {"exit", "quit", r"\q"}:
+        word = "" if kept else line.strip().rstrip("; ").lower()
+        if word in {"exit", "quit", r"\q"}:
             return
+        if is_asked and word in {"help", r"\?", r"\h", "?"}:
+            said(_HELP)
+            continue
         kept += line + "\n"
         *whole, kept = _split(kept)
         yield from (one for one in whole if one)

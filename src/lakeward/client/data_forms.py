@@ -49,6 +49,8 @@ def batches_in(rows: Rows) -> Iterator[pa.RecordBatch]:
 def arrow_of(data: Any, schema: Schema, each_has: Iterable[str] = ()) -> Iterator[Rows]:
     """The rows as Arrow, with the names they came with; `each_has` names what no single dict may lack."""
     required = frozenset(each_has)
+    if type(data).__name__ == "LazyFrame":
+        raise ErrorCode.INVALID_TARGET_COLUMN.error("A LazyFrame has no rows yet; call .collect() first.")
     frame = frame_as_table(data)
     if frame is not None:
         yield frame
@@ -71,6 +73,8 @@ def frame_as_table(data: Any) -> Rows | None:
     if isinstance(data, pa.RecordBatch | pa.Table):
         return data
     if _is_pandas(data):
+        if not len(data):  # what pandas takes for the types of no values says nothing
+            return pa.table({str(name): pa.nulls(0) for name in _with_index(data).columns})
         return pa.Table.from_pandas(_with_index(data), preserve_index=False)
     if isinstance(data, pa.RecordBatchReader | pa.Array | pa.ChunkedArray) or type(data).__name__ == "Series":
         return None
@@ -147,12 +151,24 @@ def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
 def _array(values: Any, wanted: pa.DataType | None) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    _check_zones(values, wanted)
     try:
         typed = pa.array(values, type=wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array(values)  # what Arrow reads by itself, `conform` may still be able to cast
     # Arrow makes 1 of 1.5 and a day of a moment when it is told the type; `conform` would refuse that.
     return typed if _are_plain(values, wanted) or _says_the_same(typed, values) else pa.array(values)
+
+
+def _check_zones(values: Any, wanted: pa.DataType | None) -> None:
+    """Refuse moments of another zone than UTC for a TIMESTAMP: Arrow would quietly put UTC's wall clock there."""
+    if wanted is None or not pa.types.is_timestamp(wanted) or wanted.tz is not None:
+        return
+    for value in values:
+        if getattr(value, "tzinfo", None) is not None and value.utcoffset():
+            raise pa.ArrowInvalid(
+                f"{value} has a time zone; declare the column TIMESTAMP_LTZ, or drop the zone from the data"
+            )
 
 
 def _are_plain(values: Any, wanted: pa.DataType | None) -> bool:

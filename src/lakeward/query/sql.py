@@ -12,6 +12,7 @@ from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.cold import LogGoneError
 from lakeward.query.duck_session import duck_session
 from lakeward.query.duckdb_views import PlanView
+from lakeward.query.keyword_hint import keyword_hint
 from lakeward.query.lake_cache import lake_cache_of
 from lakeward.query.planner import plan_read
 from lakeward.query.query_metrics import metrics_of
@@ -39,7 +40,10 @@ def run_sql(
 
 
 def _retried(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[str, str]) -> pa.Table:
-    tree = SqlTree(sql)
+    try:
+        tree = SqlTree(sql)
+    except LakewardError as wrong:
+        raise wrong.code.error(wrong.message + keyword_hint(conn, sql, names)) from wrong
     given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options)
     for attempt in range(_ATTEMPTS):
         try:

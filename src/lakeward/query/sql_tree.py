@@ -77,6 +77,8 @@ class SqlTree:
         tree = turned or tree
         if tree["error"]:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(_no_query(sql, tree["error_message"]))
+        if not tree["statements"]:
+            raise ErrorCode.INVALID_SCAN_REQUEST.error("There is no query: give a SELECT, e.g. SELECT * FROM db.table.")
         if len(tree["statements"]) != 1:
             raise ErrorCode.INVALID_SCAN_REQUEST.error("One query at a time: there are several statements here.")
         self._root = tree["statements"][0]["node"]
@@ -135,6 +137,12 @@ def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
                 f"There is no column '{unknown[0]}'; there are {', '.join(schema.names)}."
             )
     return tree.filters(schema)
+
+
+def error_position(sql: str) -> int | None:
+    """The byte where DuckDB cannot make sense of a text any more; None where it can."""
+    tree = _serialized(sql)
+    return int(tree["position"]) if tree.get("error_subtype") == "SYNTAX_ERROR" else None
 
 
 def _serialized(sql: str) -> dict[str, Any]:

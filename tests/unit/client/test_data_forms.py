@@ -114,3 +114,27 @@ def test_plain_values_that_lose_nothing_are_taken() -> None:
     """A whole number may come as a float, a number for FLOAT is rounded to what a FLOAT holds."""
     schema = Schema.of(parse_columns("n BIGINT, f FLOAT")[0])
     assert rows_of([{"n": 2.0, "f": 0.5}], schema) == [{"n": 2, "f": 0.5}]
+
+
+@pytest.mark.parametrize("as_column", [list, pd.Series], ids=["list", "Series"])
+def test_a_moment_of_another_zone_is_no_wall_clock(as_column: Any) -> None:
+    """It is refused with the type that takes it; UTC's own wall clock is what it seems."""
+    utc = MOMENT.replace(tzinfo=dt.UTC)
+    east = MOMENT.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    assert [row["at"] for row in rows_of({"at": as_column([utc])})] == [MOMENT]
+    with pytest.raises(LakewardError, match=r"'at' is TIMESTAMP\(3\).*\+02:00 has a time zone; .* TIMESTAMP_LTZ"):
+        rows_of({"at": as_column([utc, east])})
+
+
+def test_a_frame_without_rows_has_none_of_any_type() -> None:
+    """pandas calls an empty column float or object; unknown columns are still refused."""
+    assert rows_of(pd.DataFrame({"id": [], "name": [], "at": []})) == []
+    assert rows_of(pd.DataFrame({"id": pd.Series([], dtype=object), "price": []})) == []
+    with pytest.raises(LakewardError, match="nme"):
+        rows_of(pd.DataFrame({"nme": []}))
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    """It has no rows before."""
+    with pytest.raises(LakewardError, match=r"call \.collect\(\) first"):
+        rows_of(pl.DataFrame({"id": [1]}).lazy())

@@ -25,6 +25,7 @@ from lakeward.cli.files.text_columns import column_of_texts
 from lakeward.model.schema import Schema
 
 _DELIMITERS = ";\t|,"
+_END = "end"
 
 
 class CsvFile:
@@ -47,22 +48,42 @@ class CsvFile:
         first = self._blocks.peek()
         if first is None:
             raise BadRowError(self._source.name, "the file is empty, so there are no columns to see")
+        first, unclosed = self._before_open_quote(first)
         names, rows = self._split_header(first)
-        found = self._read(rows.data, names or None)
+        if not rows.data.strip() and unclosed is None:
+            rows, unclosed = self._before_open_quote(self._blocks.peek(1) or rows)
+        if not rows.data.strip():
+            raise unclosed or BadRowError(self._source.name, "there are no rows, so there are no types to see")
+        found = self._guessed(rows, names)
         if not names:
             found = found.rename_columns([f"column_{i + 1}" for i in range(found.num_columns)])
         return widened(found)
+
+    def _guessed(self, rows: Block, names: Sequence[str]) -> pa.Table:
+        """What the lines before the first broken one hold; what is wrong with that one, `batches` tells."""
+        try:
+            return self._read(rows.data, names or None)
+        except pa.ArrowInvalid as wrong:
+            before, problem = self._before_broken_line(rows, names or next(self._records(rows), []), str(wrong))
+            if not before.data.strip():
+                raise problem from wrong
+            return self._read(before.data, names or None)
 
     def batches(self, schema: Schema) -> Iterator[pa.RecordBatch]:
         """The rows as the table wants them; ends with BadRowError at the first that does not fit."""
         shape = RowShape(schema)
         names: Sequence[str] = schema.names
-        for number, block in enumerate(self._blocks):
+        for number, read in enumerate(self._blocks):
+            block, unclosed = self._before_open_quote(read)
+            if unclosed is not None and not block.data.strip():
+                raise unclosed
             if number == 0 and self._has_header:
                 names, block = self._split_header(block)
                 if wrong := shape.complaint(names):
                     raise BadRowError(f"{self._source.name}, line 1", wrong + self._hint(names, schema))
             yield from self._rows(block, names, shape)
+            if unclosed is not None:
+                raise unclosed
 
     def _hint(self, names: Sequence[str], schema: Schema) -> str:
         """What may be the matter with a line of names."""
@@ -127,6 +148,18 @@ class CsvFile:
                 column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
             ),
         )
+
+    def _before_open_quote(self, block: Block) -> tuple[Block, BadRowError | None]:
+        """The records before one whose quote the file does not close: it would swallow all rows behind it."""
+        if block.data.count(b'"') % 2 == 0:
+            return block, None
+        text = text_of(block, self._source.name)
+        *_, (fields, start) = _Records(f"{text}\n{_END}", self._delimiter).with_line_starts()
+        if fields == [_END]:
+            return block, None  # a quote within a plain text, as in 5" pipe
+        line = block.first_line + text.count("\n") + 1 - fields[-1].count("\n")
+        why = f"the quote that begins in line {line} is never closed"
+        return _lines_before(block, start), BadRowError(self._source.name, why)
 
     def _before_broken_line(self, block: Block, names: Sequence[str], arrow: str) -> tuple[Block, BadRowError]:
         """The lines before the one that has too few or too many fields, or is not text."""

@@ -44,11 +44,28 @@ class JsonFile:
         if first is None or not first.data.strip():
             raise BadRowError(self._source.name, "the file is empty, so there are no columns to see")
         self._check_not_array(first)
-        whole = arrow_json.ReadOptions(block_size=len(first.data) + 1)
-        found = arrow_json.read_json(pa.BufferReader(first.data), read_options=whole)
+        data = self._readable_start(first)
+        whole = arrow_json.ReadOptions(block_size=len(data) + 1)
+        found = arrow_json.read_json(pa.BufferReader(data), read_options=whole)
         as_text = arrow_json.ParseOptions(explicit_schema=times_as_text(found.schema))
-        found = arrow_json.read_json(pa.BufferReader(first.data), read_options=whole, parse_options=as_text)
+        found = arrow_json.read_json(pa.BufferReader(data), read_options=whole, parse_options=as_text)
         return widened(found, times_are_text=True)
+
+    def _readable_start(self, block: Block) -> bytes:
+        """The lines before the first that Arrow cannot read; what is wrong with it, `batches` tells."""
+        import pyarrow.json as arrow_json
+
+        lines = [line for line in block.data.splitlines(keepends=True) if line.strip()]
+
+        def read(number: int) -> None:
+            data = b"".join(lines[:number])
+            arrow_json.read_json(pa.BufferReader(data), read_options=arrow_json.ReadOptions(block_size=len(data) + 1))
+
+        good = rows_that_fit(len(lines), read)
+        if not good:
+            line = block.first_line + block.data.splitlines(keepends=True).index(lines[0])
+            raise BadRowError(f"{self._source.name}, line {line}", _why_not_json(lines[0]))
+        return b"".join(lines[:good])
 
     def batches(self, schema: Schema) -> Iterator[pa.RecordBatch]:
         """The rows as the table wants them; ends with BadRowError at the first that does not fit."""
@@ -109,6 +126,14 @@ class JsonFile:
                 yield _converted(rows.values[:good], shape)
             place = f"{self._source.name}, line {rows.lines[good]}"
             raise BadRowError(place, _why(rows.values[good], shape)) from None
+
+
+def _why_not_json(line: bytes) -> str:
+    try:
+        value = json.loads(line)
+    except ValueError as wrong:
+        return f"not JSON: {wrong}"
+    return f"a JSON object is needed, and this is a {type(value).__name__}"
 
 
 def _are_rows(values: list[Any], shape: RowShape) -> bool:

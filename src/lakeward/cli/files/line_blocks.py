@@ -27,19 +27,17 @@ class LineBlocks:
         self._source = source
         self._cut = cut
         self._block_bytes = block_bytes
-        self._peeked: Block | None = None
+        self._peeked: list[Block] = []
         self._blocks = self._read()
 
-    def peek(self) -> Block | None:
-        """The first block, which stays to be read; None when there is nothing."""
-        if self._peeked is None:
-            self._peeked = next(self._blocks, None)
-        return self._peeked
+    def peek(self, number: int = 0) -> Block | None:
+        """One of the first blocks, which stays to be read; None when there are not so many."""
+        while len(self._peeked) <= number and (block := next(self._blocks, None)) is not None:
+            self._peeked.append(block)
+        return self._peeked[number] if number < len(self._peeked) else None
 
     def __iter__(self) -> Iterator[Block]:
-        first = self.peek()
-        if first is not None:
-            yield first
+        yield from self._peeked
         yield from self._blocks
 
     def _read(self) -> Iterator[Block]:

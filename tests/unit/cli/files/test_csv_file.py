@@ -101,6 +101,30 @@ def test_a_quote_that_is_never_closed_is_named(tmp_path: Path, monkeypatch: pyte
     assert wrong.startswith("t.csv, line 4: no end of the row")
 
 
+@pytest.mark.parametrize("block_bytes", [1, 1 << 20])
+def test_a_quote_that_the_file_does_not_close_swallows_no_rows(tmp_path: Path, block_bytes: int) -> None:
+    """The rows before it are read, and its line is named."""
+    text = 'id,name\n1,"a\nb"\n2,"b\n3,c\n4,d\n'
+    rows, wrong = rows_of(_csv(tmp_path, text, block_bytes=block_bytes), _COLUMNS)
+    assert ([row["id"] for row in rows], wrong) == ([1], "t.csv: the quote that begins in line 4 is never closed")
+
+
+def test_a_lone_quote_within_a_text_is_one(tmp_path: Path) -> None:
+    """Inches are no quotes, and types are seen behind them."""
+    text = 'id,name\n1,5" pipe\n2,x\n'
+    assert rows_of(_csv(tmp_path, text), _COLUMNS)[1] is None
+    assert _csv(tmp_path, text).inferred_schema().field("id").type == pa.int64()
+
+
+def test_columns_are_seen_before_a_broken_line(tmp_path: Path) -> None:
+    """What is wrong with the line is told when its turn comes."""
+    assert _csv(tmp_path, "id,name\n1,a\n2,b,c\n").inferred_schema().names == ["id", "name"]
+    with pytest.raises(BadRowError, match="line 2: there are 3 fields"):
+        _csv(tmp_path, "id,name\n2,b,c\n").inferred_schema()
+    with pytest.raises(BadRowError, match="there are no rows"):
+        _csv(tmp_path, "id,name\n").inferred_schema()
+
+
 def test_other_delimiters_and_no_header(tmp_path: Path) -> None:
     """Without a header the fields are in the table's order."""
     rows, _ = rows_of(_csv(tmp_path, "1;a;2026-08-01 12:00:00\n", delimiter=";", has_header=False), _COLUMNS)

@@ -90,3 +90,12 @@ def test_an_empty_file_cannot_tell_the_columns(tmp_path: Path) -> None:
     assert rows_of(_json(tmp_path, "\n \n"), _COLUMNS) == ([], None)
     with pytest.raises(BadRowError, match="the file is empty"):
         _json(tmp_path, "\n").inferred_schema()
+
+
+def test_columns_are_seen_before_a_broken_line(tmp_path: Path) -> None:
+    """What is wrong with the line is told when its turn comes; with none before it, at once."""
+    assert _json(tmp_path, '{"id": 1}\n{"id": 2, "x" 3}\n').inferred_schema().names == ["id"]
+    with pytest.raises(BadRowError, match="line 2: not JSON"):
+        _json(tmp_path, '\n{"id" 1}\n').inferred_schema()
+    with pytest.raises(BadRowError, match="line 1: a JSON object is needed"):
+        _json(tmp_path, "5\n").inferred_schema()
