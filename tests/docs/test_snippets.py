@@ -38,7 +38,7 @@ def _run_page(page: str, server: ServerProcess, directory: Path) -> None:
     snippets = _SNIPPET.findall((_ROOT / page).read_text())
     assert snippets
     for language, text in snippets:
-        there = text.replace("localhost:9123", server.bootstrap)
+        there = text.replace("localhost:9123", server.bootstrap).replace("/var/lib/lakeward", str(server.data_dir))
         done = _run(language, there, server.bootstrap, directory)
         if done.returncode == -signal.SIGABRT and "import fluss" in text:
             # On a busy machine pyfluss sometimes aborts while the interpreter ends, after all is printed.

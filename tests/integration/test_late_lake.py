@@ -104,6 +104,35 @@ def test_a_service_without_a_lake_says_so_at_once(cli: Cli) -> None:
     ended(second)
 
 
+@pytest.mark.parametrize(
+    ("place", "told", "code"),
+    [
+        ("afile", "afile: it is a file, not a directory.", 1),
+        ("afile/below", "Not a directory", 1),
+        ("s3:/typo/x", "lacks slashes: write s3://typo/x", 2),
+        ("file:/typo", "lacks slashes: write file:///typo", 2),
+    ],
+)
+def test_a_place_that_cannot_be_a_lake_is_not_remembered(
+    cli: Cli, conn: lakeward.Connection, place: str, told: str, code: int
+) -> None:
+    """It is tried first; the next service may name the right one."""
+    (cli.directory / "afile").touch()
+    refused = cli.run("tier", "--engine", "local", "--warehouse", place)
+    assert (refused.returncode, refused.stdout) == (code, "")
+    assert told in refused.stderr
+    assert "knows its lake" not in refused.stderr
+    assert not any(option.key.startswith("datalake.") and option.value for option in conn.cluster_options())
+    assert {path.name for path in cli.directory.iterdir()} == {"data", "data.log", "afile"}
+
+
+def test_a_table_that_nobody_has_begun_is_explained(cli: Cli, conn: lakeward.Connection) -> None:
+    """It may be held for a service that was killed."""
+    cli.ok("tables", "create", "shop.t", "id BIGINT", "-p", "table.datalake.enabled=true")
+    conn.table("shop.t").append([{"id": 1}])
+    assert "up to two minutes" in cli.run("tier", "status").stderr
+
+
 def test_a_service_that_names_another_lake_is_told(cli: Cli, conn: lakeward.Connection) -> None:
     """A table is not tiered again elsewhere, unless somebody says so; and by looking nothing is made."""
     cli.ok("tables", "create", "shop.t", "id BIGINT", "-p", "table.datalake.enabled=true")

@@ -9,6 +9,7 @@ import click
 
 from lakeward.cli.command_tree import Verbs
 from lakeward.cli.listing import said
+from lakeward.cli.verify import checked_data_dir
 from lakeward.runtime.private_files import keep_private
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def metadata() -> None:
     "--data-dir",
     required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
+    callback=checked_data_dir,
     help="The data directory of the server that does not start.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask before giving up what cannot be read.")

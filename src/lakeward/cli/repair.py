@@ -9,7 +9,7 @@ import click
 
 from lakeward.cli.failures import Failure
 from lakeward.cli.listing import said
-from lakeward.cli.verify import data_dir_option
+from lakeward.cli.verify import check_table, data_dir_option
 
 if TYPE_CHECKING:
     from lakeward.storage.stored_logs import StoredBucket
@@ -44,6 +44,7 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
     from lakeward.storage.log.repair import give_up, record
     from lakeward.storage.verify import verify_bucket
 
+    check_table(data_dir, table)
     with DataDirectory(data_dir) as held:
         stored = _bucket(held.root, table, bucket, partition)
         report = verify_bucket(stored)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
+from lakeward.cli.failures import Failure, sentence
 from lakeward.cli.listing import said
+from lakeward.cli.plain_text import lines
 from lakeward.errors import LakewardError, UnsupportedError
-from lakeward.options.secrets import may_be_told
+from lakeward.options.secrets import may_be_told, without_passwords
 from lakeward.options.server import DATALAKE_FORMAT
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
 
 _FORMAT_DEFAULT = "iceberg"
+_SLASHES_MISSING = re.compile(r"(s3[an]?|gs|abfss?|wasbs?|hdfs|oss|file):(?!//)/?")
 
 
 def settled_lake(conn: Connection, given: Mapping[str, str]) -> str:
@@ -37,6 +41,7 @@ def settled_lake(conn: Connection, given: Mapping[str, str]) -> str:
             "name a catalog with --lake. The cluster remembers it."
         )
     if place is not None and known is None:
+        _try(lake_format, given, place)
         told = {prefix + key: value for key, value in given.items() if may_be_told(key)}
         with suppress(LakewardError):  # Apache's may refuse; its tables remember it
             conn.set_cluster_options(set={**told, f"{prefix}warehouse": place} if "warehouse" in given else told)
@@ -44,6 +49,25 @@ def settled_lake(conn: Connection, given: Mapping[str, str]) -> str:
     elif place is not None and known != place:
         said(f"The cluster's lake is at {known}. New tables go to {place}; those of that lake stay there.")
     return place or str(known)
+
+
+def check_spelling(warehouse: str) -> None:
+    """Refuse a place elsewhere that lacks slashes: it would be a directory with an odd name here."""
+    found = _SLASHES_MISSING.match(warehouse)
+    if found is not None:
+        right = f"{found[1]}://{'/' if found[1] == 'file' else ''}{warehouse[found.end() :]}"
+        raise click.UsageError(f"The warehouse {warehouse} lacks slashes: write {right}")
+
+
+def _try(lake_format: str, given: Mapping[str, str], place: str) -> None:
+    from lakeward.lake.trial import try_lake
+
+    try:
+        try_lake(lake_format, given)
+    except Exception as wrong:  # catalogs raise whatever they like
+        known = isinstance(wrong, LakewardError | OSError)
+        why = sentence(wrong) if known else lines(without_passwords(f"{type(wrong).__name__}: {wrong}"))
+        raise Failure(f"The lake cannot be at {place}: {why.rstrip('.')}. The cluster was not told of it.") from wrong
 
 
 def _named_format(options: Mapping[str, str | None]) -> str | None:

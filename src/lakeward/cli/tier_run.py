@@ -40,7 +40,7 @@ def run_service(
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
     import lakeward
-    from lakeward.cli.tier_lake import settled_lake
+    from lakeward.cli.tier_lake import check_spelling, settled_lake
     from lakeward.cli.tier_lines import RoundLines
     from lakeward.options.spark import client_options
     from lakeward.runtime.clock import SystemClock
@@ -50,6 +50,8 @@ def run_service(
     from lakeward.tiering.watchers import Watchers
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    for place in (warehouse, lake.get("warehouse")):
+        check_spelling(place or "")
     properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
     settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
     clock = SystemClock()

@@ -35,6 +35,8 @@ def show_status(connection: Connection, tables: Sequence[str], output: str) -> N
             if row["reason"] and row["state"] == "failed":
                 again = "" if row["retry"] is None else f" Tried again at {row['retry']}."
                 said(f"{row['table']} failed at {row['failed']}: {row['reason']}{again}")
+        if any(row["state"] == "new" and row["lag_rows"] for row in rows):
+            said("New: no service has begun a round yet. After one that was killed this takes up to two minutes.")
 
 
 def _tiered_tables(connection: Connection) -> list[Table]:

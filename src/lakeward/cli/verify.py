@@ -9,14 +9,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.listing import count, moment, output_option, said, show_json, show_listing
+from lakeward.cli.near_names import nearest
 
 if TYPE_CHECKING:
     from lakeward.storage.verify import BucketReport
+
+
+def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Path) -> Path:
+    """Nothing is found in a wrong directory, and nothing is what a person hopes for: so it is refused."""
+    from lakeward.storage.directories import has_metadata
+    from lakeward.storage.stored_logs import stored_buckets
+
+    if has_metadata(root) or any(stored_buckets(root)):
+        return root
+    below = next((path for path in sorted(root.iterdir()) if path.is_dir() and has_metadata(path)), None)
+    hint = "" if below is None else f" Did you mean {below}?"
+    raise click.BadParameter(f"{root} is no data directory of Lakeward: no metadata files are in it.{hint}")
+
 
 data_dir_option = click.option(
     "--data-dir",
     required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
+    callback=checked_data_dir,
     help="The server's data directory.",
 )
 
@@ -41,6 +56,8 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
     """
     from lakeward.storage.verify import verify as verified
 
+    if table is not None:
+        check_table(data_dir, table)
     reports = list(verified(data_dir.resolve(), table, None if rate is None else _paced(rate)))
     damaged = [row for report in reports for row in damage_rows(report)]
     given_up = [row for report in reports for row in _given_up(report)]
@@ -53,6 +70,17 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
     else:
         _show(reports, damaged, given_up, bytes_read)
     context.exit(1 if damaged else 0)
+
+
+def check_table(data_dir: Path, table: str) -> None:
+    """Refuse a name that no stored table has."""
+    from lakeward.storage.stored_logs import stored_buckets
+
+    tables = {bucket.table for bucket in stored_buckets(data_dir)}
+    if table not in tables:
+        near = nearest(table, tables)
+        hint = "" if near is None else f" Did you mean {near}?"
+        raise click.UsageError(f"{data_dir} has no table {table} that was ever written to.{hint}")
 
 
 def _show(
@@ -79,6 +107,8 @@ def _show(
 
 def damage_rows(report: BucketReport) -> list[dict[str, Any]]:
     """What is wrong with a bucket, a row each."""
+    from lakeward.storage.log.damage import repair_command
+
     bucket = report.bucket
     place = {"table": bucket.table, "partition": bucket.partition, "bucket": bucket.bucket}
     rows: list[dict[str, Any]] = []
@@ -91,9 +121,7 @@ def damage_rows(report: BucketReport) -> list[dict[str, Any]]:
                 "end": one.end,
                 "file": str(one.path),
                 "reason": one.reason,
-                "remedy": f"lakeward repair {bucket.name} {one.first} {one.end} --data-dir {bucket.parent.parents[1]}"
-                if bucket.partition is None
-                else f"lakeward repair {bucket.name} {one.first} {one.end} --data-dir {bucket.parent.parents[2]}",
+                "remedy": repair_command(bucket.name, one.first, one.end, bucket.log),
             }
             for one in damages
         ]

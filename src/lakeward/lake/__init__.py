@@ -5,6 +5,7 @@ The port
     formats            formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
     catalog_of         the catalog that a table is in, opened once in a process
     home               where a table's lake is, as the cluster remembers it; who looks elsewhere is told
+    trial              a lake tried before the cluster is told of it
     conflict           the error of a round that came too late
 
 What a snapshot tells

@@ -21,6 +21,7 @@ from lakeward.model.table import TablePath
 from lakeward.runtime.private_files import DIRECTORY_MODE, tighten
 
 METADATA_FILE = "metadata.db"
+_METADATA_SUFFIXES = (".db", ".journal", ".identity", ".copies")
 #: There while `lakeward restore` fills the directory.
 RESTORING_FILE = "restoring.json"
 LOCK_FILE = "lakeward.lock"
@@ -112,6 +113,18 @@ class DataDirectory:
     def dropped(self) -> list[Path]:
         """Leftovers of drops that a crash interrupted."""
         return [*self.root.glob(f"*/*{_DROPPED_SUFFIX}"), *self.root.glob(f"*/*/*{_DROPPED_SUFFIX}")]
+
+
+def data_directory_of(bucket: Path) -> Path:
+    """The data directory that the directory of a log, or of a state, is in."""
+    parent = bucket.parent
+    table = parent.parent if _PARTITION.fullmatch(parent.name) else parent
+    return table.parent.parent
+
+
+def has_metadata(root: Path) -> bool:
+    """Whether a server has ever been here: any file of the catalog is left."""
+    return any((root / METADATA_FILE).with_suffix(suffix).exists() for suffix in _METADATA_SUFFIXES)
 
 
 def _seen_ms(lock: int) -> int | None:

@@ -11,6 +11,7 @@ from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.replay import replay_pieces
 from lakeward.storage.kv.snapshots import usable_snapshot
 from lakeward.storage.kv.store import KvStore
+from lakeward.storage.log.damage import repair_command
 from lakeward.storage.log.log_tablet import LogTablet
 
 #: Changes that are played back in a few milliseconds.
@@ -49,10 +50,11 @@ class Recovery:
             self.snapshot_offset = snapshot.log_offset
         elif log_start > 0 and not self._log.gave_up(log_start - 1):
             self.store.close()
+            remedy = repair_command(self._log.name, 0, log_start, self.directory)
             raise ErrorCode.KV_STORAGE.error(
                 f"The state of {self._log.name} is damaged: no good snapshot in {self.directory} reaches back to "
                 f"offset {log_start}, where the log begins. Stop the server and bring a snapshot back from a copy, or "
-                f"give up what the rows were before with `lakeward repair {self._log.name} 0 {log_start}`."
+                f"give up what the rows were before with `{remedy}`."
             )
 
     def close(self) -> None:

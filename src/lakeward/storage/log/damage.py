@@ -9,9 +9,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.storage.directories import data_directory_of
+
+
+def repair_command(log: str, first: int, end: int, directory: Path) -> str:
+    """What gives a range up, as a person types it; `directory` is that of the log or of the state."""
+    return f"lakeward repair {log} {first} {end} --data-dir {quote(str(data_directory_of(directory)))}"
 
 
 class Damage(NamedTuple):
@@ -34,7 +41,7 @@ class Damage(NamedTuple):
         return (
             f"Offsets {self.first} to {self.end - 1} of {log} are damaged: {self.path}: {self.reason}. What lies "
             f"before them and from offset {self.end} on can be read. Stop the server and bring the file back from a "
-            f"copy, or give them up with `lakeward repair {log} {self.first} {self.end}`"
+            f"copy, or give them up with `{repair_command(log, self.first, self.end, self.path.parent)}`"
         )
 
 

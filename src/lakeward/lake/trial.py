@@ -1,0 +1,29 @@
+"""A lake tried before anybody relies on it: its catalog opens, and a small file can be written and removed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlparse
+
+from lakeward.lake import whole_files
+from lakeward.lake.catalog_of import names_catalog
+from lakeward.lake.formats import lake_format
+from lakeward.lake.s3_path import is_s3, lake_path
+from lakeward.lake.s3_properties import store_settings
+
+
+def try_lake(format_name: str, properties: Mapping[str, str]) -> None:
+    """Raise what the first round of a table would; properties are by the format's own names."""
+    place = properties.get("warehouse")
+    if place is None or names_catalog(properties) or not (is_s3(place) or urlparse(place).scheme in {"", "file"}):
+        lake_format(format_name).catalog(properties)
+        return
+    folder = lake_path(place, store_settings(properties))
+    if isinstance(folder, Path) and folder.is_file():
+        raise NotADirectoryError("it is a file, not a directory")
+    lake_format(format_name).catalog(properties)
+    file = folder / f".lakeward-trial-{uuid.uuid4()}"
+    whole_files.create(file, b"")
+    file.unlink()
