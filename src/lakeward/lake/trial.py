@@ -26,4 +26,4 @@ def try_lake(format_name: str, properties: Mapping[str, str]) -> None:
     lake_format(format_name).catalog(properties)
     file = folder / f".lakeward-trial-{uuid.uuid4()}"
     whole_files.create(file, b"")
-    file.unlink()
+    file.unlink(missing_ok=True)
