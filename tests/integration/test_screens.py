@@ -153,6 +153,7 @@ def test_sql_alone_is_a_shell(cli: Cli, database: str) -> None:
         assert terminal.wait_until(lambda text: text.endswith("lakeward> ")), terminal.text
         terminal.press(b"help;\r")
         assert terminal.wait_until(lambda text: "Ctrl-D ends" in text), terminal.text
+        assert terminal.wait_until(lambda text: text.endswith("lakeward> ")), terminal.text
         terminal.press(b"\x04")
         assert terminal.ended() == 0, terminal.text
 
