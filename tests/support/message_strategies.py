@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lakeward.protocol.api import Api
-from lakeward.protocol.shapes import shapes
+from lakeward.protocol.codec.shapes import shapes
 
 _VALUES = {
     "bool": st.booleans(),

@@ -11,7 +11,7 @@ from message_strategies import all_messages
 
 from lakeward.errors import CorruptError, ErrorCode, RetriableError
 from lakeward.protocol.api import Api
-from lakeward.protocol.shapes import shapes
+from lakeward.protocol.codec.shapes import shapes
 
 PROTOCOL = json.loads((Path(__file__).parents[2] / "data" / "rpc.json").read_text())
 APIS = {row["name"]: row for row in PROTOCOL["api_keys"]}

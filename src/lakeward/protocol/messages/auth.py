@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, message
+from lakeward.protocol.codec.declare import f, message
 
 
 @message

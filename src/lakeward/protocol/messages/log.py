@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, f32, f64, i32, i64, message, payload
+from lakeward.protocol.codec.declare import f, f32, f64, i32, i64, message, payload
 from lakeward.protocol.messages.shared import PbBucketOffset, PbTablePath
 
 

@@ -5,7 +5,7 @@ The bytes on the wire are those of `kv`.
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, i32, i64, message, payload
+from lakeward.protocol.codec.declare import f, i32, i64, message, payload
 
 
 @message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, message, payload
+from lakeward.protocol.codec.declare import f, message, payload
 from lakeward.protocol.messages.log import PbFetchLogRespForBucket
 
 

@@ -5,7 +5,7 @@ The bytes on the wire are those of `metadata`, but that buckets stand behind the
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, message, payload
+from lakeward.protocol.codec.declare import f, message, payload
 from lakeward.protocol.messages.metadata import PbServerNode
 
 

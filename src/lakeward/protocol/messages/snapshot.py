@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.protocol.declare import f, i32, i64, message
+from lakeward.protocol.codec.declare import f, i32, i64, message
 from lakeward.protocol.messages.shared import PbKeyValue, PbTablePath
 
 

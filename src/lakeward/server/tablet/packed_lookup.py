@@ -9,7 +9,7 @@ import numpy as np
 
 from lakeward.errors import ErrorCode
 from lakeward.protocol.codec import encode
-from lakeward.protocol.declare import payload
+from lakeward.protocol.codec.declare import payload
 from lakeward.protocol.messages.kv import PbLookupRespForBucket
 from lakeward.records.spans import read_only
 from lakeward.server.tablet import lookup_kernels as kernels

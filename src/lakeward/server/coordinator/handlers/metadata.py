@@ -9,11 +9,11 @@ from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import encode
+from lakeward.protocol.codec.wire import LENGTH, write_varint
 from lakeward.protocol.messages import log as log_messages
 from lakeward.protocol.messages import metadata as messages
 from lakeward.protocol.messages.packed_metadata import PackedMetadataResponse
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.protocol.wire import LENGTH, write_varint
 from lakeward.rpc.dispatch import at_once
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import TABLET_SERVER_ID, Coordinator

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from lakeward.protocol.wire import FIXED32, FIXED64, LENGTH, VARINT
+from lakeward.protocol.codec.wire import FIXED32, FIXED64, LENGTH, VARINT
 
 _WIRE_TYPES = {
     "bool": VARINT,

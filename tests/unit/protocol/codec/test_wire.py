@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.errors import CorruptError
-from lakeward.protocol.wire import FIXED32, FIXED64, LENGTH, VARINT, read_length, read_varint, skip, write_varint
+from lakeward.protocol.codec.wire import FIXED32, FIXED64, LENGTH, VARINT, read_length, read_varint, skip, write_varint
 
 
 @pytest.mark.parametrize(

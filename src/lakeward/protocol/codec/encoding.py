@@ -11,12 +11,27 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from lakeward.protocol.shapes import Shape, carries_payload, shapes
-from lakeward.protocol.wire import Buffer, write_varint
+from lakeward.protocol.codec.shapes import Shape, carries_payload, shapes
+from lakeward.protocol.codec.wire import Buffer, write_varint
 
 Parts = list[Buffer]
 #: Smaller payloads are cheaper copied than gathered.
 _VIEW_BYTES_MIN = 4096
+
+
+def encode(message: Any) -> bytes:
+    """The message as one piece of bytes."""
+    return b"".join(encode_parts(message))
+
+
+def encode_parts(message: Any) -> Parts:
+    """The message as a gather list; large payloads are the caller's own buffers."""
+    cls: Any = type(message)
+    if not carries_payload(cls):
+        return [flat_encoder(cls)(message)]
+    parts: Parts = []
+    carrier_encoder(cls)(message, parts)
+    return parts
 
 
 @cache

@@ -5,7 +5,7 @@
         table_path: PbTablePath = f(1)
         schema_id: i32 | None = f(2, default=None)
 
-The codec reads these declarations once per class (see codec.py).
+The codec reads these declarations once per class (see shapes.py).
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Generator
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.protocol.shapes import Shape, has_lists, shapes
-from lakeward.protocol.wire import LENGTH, Buffer, corrupt, read_varint, skip
+from lakeward.protocol.codec.shapes import Shape, has_lists, shapes
+from lakeward.protocol.codec.wire import LENGTH, Buffer, corrupt, read_varint, skip
 
 #: More levels than any honest filter has.
 _DEPTH_MAX = 100
@@ -23,6 +23,28 @@ Decoder = Callable[[Buffer, int, int, int, list[int]], Any]
 #: The same, a bit at a time: yields after some elements.
 SteppedDecoder = Callable[[Buffer, int, int, int, list[int]], Generator[None, None, Any]]
 _ELEMENTS_A_STEP = 64
+_ANY_NUMBER = 1 << 62
+M = TypeVar("M")
+
+
+def decode(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> M:
+    """The message in these bytes. Payload fields are views into `data`; its lists have so many elements in all."""
+    key: Any = cls
+    try:
+        message: M = decoder(key)(data, 0, len(data), 0, [elements_max])
+    except (IndexError, UnicodeDecodeError) as wrong:
+        raise corrupt(f"{cls.__name__}: {wrong}") from wrong
+    return message
+
+
+def decode_in_steps(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> Generator[None, None, M]:
+    """As `decode`, with a break after some elements; the bytes have to stay as they are meanwhile."""
+    key: Any = cls
+    try:
+        message: M = yield from stepped_decoder(key)(data, 0, len(data), 0, [elements_max])
+    except (IndexError, UnicodeDecodeError) as wrong:
+        raise corrupt(f"{cls.__name__}: {wrong}") from wrong
+    return message
 
 
 @cache
