@@ -17,6 +17,7 @@ from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_columns
 from lakeward.protocol.api import Api
+from lakeward.runtime.backoff import Backoff
 
 PATH = TablePath("db", "t")
 
@@ -131,6 +132,7 @@ class FakeCluster:
 
     def __init__(self, **settings: Any) -> None:
         self.settings = ClientSettings(**settings)
+        self.backoff = self.store_backoff = Backoff(0, 0)
         self.channel = FakeChannel()
         self.metadata = FakeMetadata()
         self.pool = FakePool(self.channel)

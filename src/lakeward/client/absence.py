@@ -6,9 +6,10 @@ import asyncio
 import logging
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.backoff import Backoff
 
 _log = logging.getLogger(__name__)
-_REST_S_MIN, _REST_S_MAX = 0.1, 1.0
+_BACKOFF = Backoff(0.1, 1.0)
 
 
 class Absence:
@@ -18,7 +19,7 @@ class Absence:
         self._wait_s = wait_ms / 1000
         self._since_s: float | None = None
         self._past_s = 0.0
-        self._rest_s = _REST_S_MIN
+        self._attempts = 0
 
     def attended_s(self) -> float:
         """A clock that stands still while the servers are away: what times out by it had its chance."""
@@ -36,8 +37,8 @@ class Absence:
         if now_s - self._since_s > self._wait_s:
             self._end(now_s)
             return False
-        await asyncio.sleep(self._rest_s)
-        self._rest_s = min(2 * self._rest_s, _REST_S_MAX)
+        self._attempts += 1
+        await asyncio.sleep(_BACKOFF.pause_s(self._attempts))
         return True
 
     def over(self) -> None:
@@ -51,7 +52,7 @@ class Absence:
         assert self._since_s is not None
         self._past_s += now_s - self._since_s
         self._since_s = None
-        self._rest_s = _REST_S_MIN
+        self._attempts = 0
 
 
 def tell_away(wrong: LakewardError, wait_s: float) -> None:

@@ -18,6 +18,8 @@ from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenRequest, GetFileSystemSecurityTokenResponse
 from lakeward.rpc.channel import Channel
 from lakeward.rpc.pool import ChannelPool
+from lakeward.runtime.backoff import Backoff
+from lakeward.runtime.entropy import Entropy, SystemEntropy
 
 if TYPE_CHECKING:
     from lakeward.client.remote.sources import RemoteSegments
@@ -33,8 +35,12 @@ _ATTEMPTS = 3
 class Cluster:
     """A cluster as one connection sees it."""
 
-    def __init__(self, bootstrap: Sequence[Address], settings: ClientSettings) -> None:
+    def __init__(self, bootstrap: Sequence[Address], settings: ClientSettings, entropy: Entropy | None = None) -> None:
+        chance = entropy or SystemEntropy()
         self.settings = settings
+        #: How long a server, and how long a file store, is left alone that could not do what it was asked.
+        self.backoff = Backoff(0.02, 1.0, chance)
+        self.store_backoff = Backoff(0.05, 5.0, chance)
         self.pool = ChannelPool(settings.connect_timeout_ms)
         self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")

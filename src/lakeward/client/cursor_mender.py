@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 #: Bulk answers travel on a connection of their own, so that small requests never wait behind them.
 PURPOSE = "scan"
-_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 20, 1000
 _GIVE_UP_S = 120
 
 
@@ -55,21 +54,20 @@ class CursorMender:
     async def _work(self) -> None:
         clock = self._cluster.metadata.attended_s
         give_up_s = clock() + _GIVE_UP_S
-        backoff_ms = 0.0
+        failures = 0
         while self._waiting:
-            worst = max(c.failures for c in self._waiting)
-            backoff_ms = max(backoff_ms, _backoff_ms(worst))
-            await asyncio.sleep(backoff_ms / 1000)
+            failures = max(failures, *(c.failures for c in self._waiting))
+            await asyncio.sleep(self._cluster.backoff.pause_s(failures))
             waiting, self._waiting = self._waiting, {}
             try:
                 for cursors in _by_partition(waiting).values():
                     await self._mend_partition(cursors, waiting)
-                backoff_ms = 0.0
+                failures = 0
             except RetriableError as wrong:
                 if clock() > give_up_s:
                     raise
                 self._last_wrong = wrong
-                backoff_ms = min(max(backoff_ms * 2, _BACKOFF_MS_MIN), _BACKOFF_MS_MAX)
+                failures += 1
                 self._waiting = waiting | self._waiting
             if clock() > give_up_s and self._waiting and self._last_wrong is not None:
                 raise self._last_wrong
@@ -113,7 +111,3 @@ def _by_partition(cursors: dict[Cursor, None]) -> dict[int | None, list[Cursor]]
     for cursor in cursors:
         found.setdefault(cursor.place.bucket.partition_id, []).append(cursor)
     return found
-
-
-def _backoff_ms(failures: int) -> float:
-    return 0 if not failures else min(_BACKOFF_MS_MIN << min(failures - 1, 10), _BACKOFF_MS_MAX)

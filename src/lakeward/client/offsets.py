@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from lakeward.client.cluster import Cluster
 from lakeward.client.partitions import Partitions
-from lakeward.client.patience import ask_leader
+from lakeward.client.patience import Patience, ask_leader
 from lakeward.client.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
@@ -22,17 +22,10 @@ from lakeward.rpc.channel import Channel
 
 _EARLIEST, _LATEST, _AT_TIME = 0, 1, 2
 _CLIENT = -1
-_ATTEMPTS = 10
 _ASKED_BY_NAME_MAX = 16
 _LEADERS_AT_ONCE = 250
-_RETRY_MS = 50
-_STALE = {
-    ErrorCode.NETWORK,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
-    ErrorCode.LEADER_NOT_AVAILABLE,
-}
-
+#: How often a log that is being written to is looked at for a moment in which nothing came.
+_LOOKS = 10
 
 #: A partition: by name, by its values, or as it was listed, which asks nobody again.
 Named = str | Mapping[str, str] | PartitionInfo
@@ -123,29 +116,21 @@ class TableOffsets:
 
     async def _of_partition(self, places: list[Place], offset_type: int, time_ms: int | None) -> dict[Place, int]:
         found: dict[Place, int] = {}
-        wrong: LakewardError | None = None
-        for attempt in range(_ATTEMPTS):
-            left = [p for p in places if p not in found]
-            if not left:
-                return found
-            if attempt:
-                await asyncio.sleep(_RETRY_MS * attempt / 1000)
+        patience = Patience(self._cluster)
+        while True:
             by_leader: dict[Channel, list[Place]] = defaultdict(list)
-            for place in left:
-                by_leader[await self._leader(place)].append(place)
+            for place in places:
+                if place not in found:
+                    by_leader[await self._leader(place)].append(place)
             for channel, group in by_leader.items():
                 try:
                     found |= await self._ask_leader(channel, group, offset_type, time_ms)
-                except LakewardError as error:
-                    if error.code not in _STALE:
+                except LakewardError as wrong:
+                    if not all(patience.allows(wrong, place.bucket) for place in group):
                         raise
-                    wrong = error
-                    for place in group:
-                        self._cluster.metadata.forget(place.bucket)
-        if all(p in found for p in places):
-            return found
-        assert wrong is not None
-        raise wrong
+            if len(found) == len(places):
+                return found
+            await patience.rest()
 
     async def _ask_leader(
         self, channel: Channel, group: list[Place], offset_type: int, time_ms: int | None
@@ -191,7 +176,7 @@ class TableOffsets:
         (place,) = await self.places(None if bucket.partition is None else [bucket.partition], [bucket.bucket])
         if not (await self._leader(place)).supports(Api.GET_TABLE_STATS):
             return True
-        for _ in range(_ATTEMPTS):
+        for _ in range(_LOOKS):
             before = await self._ends(place)
             try:
                 rows = await self._row_count(place)

@@ -14,9 +14,9 @@ from lakeward.rpc.channel import Channel
 
 T = TypeVar("T")
 
-_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 20, 1000
 _GIVE_UP_S = 60
-_STALE_METADATA = {
+#: After these the leader is looked for anew.
+STALE_METADATA = {
     ErrorCode.NETWORK,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
@@ -32,20 +32,20 @@ class Patience:
         self._cluster = cluster
         self._clock = cluster.metadata.attended_s
         self._give_up_s = self._clock() + _GIVE_UP_S
-        self._backoff_ms = _BACKOFF_MS_MIN
+        self._failures = 0
 
     def allows(self, wrong: LakewardError, bucket: TableBucket) -> bool:
         """Whether to ask again after this error; a leader that may have moved is looked for anew."""
         if not isinstance(wrong, RetriableError) and wrong.code is not ErrorCode.FENCED_LEADER_EPOCH:
             return False
-        if wrong.code in _STALE_METADATA:
+        if wrong.code in STALE_METADATA:
             self._cluster.metadata.forget(bucket)
         return self._clock() <= self._give_up_s
 
     async def rest(self) -> None:
         """Wait, longer each time."""
-        await asyncio.sleep(self._backoff_ms / 1000)
-        self._backoff_ms = min(self._backoff_ms * 2, _BACKOFF_MS_MAX)
+        self._failures += 1
+        await asyncio.sleep(self._cluster.backoff.pause_s(self._failures))
 
 
 async def ask_leader(

@@ -10,6 +10,7 @@ from lakeward.client.admin import table_info
 from lakeward.client.cluster import Cluster
 from lakeward.client.delivery import PRESSURE_PAUSE_MS_MAX, Delivery
 from lakeward.client.lane import Lane, Outgoing, Sealable, Verdict
+from lakeward.client.patience import STALE_METADATA
 from lakeward.client.writer_ids import WriterIdentity, WriterIds
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.bucket import TableBucket
@@ -18,17 +19,9 @@ from lakeward.rpc.channel import Channel
 
 #: Small batches travel together up to this size; larger ones alone, so that none waits for another.
 _SHARED_REQUEST_BYTES = 512 * 1024
-_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 20, 1000
 #: A batch that could not be delivered for this long fails.
 _DELIVERY_S_MAX = 120
 _ANSWER_GRACE_MS = 5_000
-_STALE_METADATA = {
-    ErrorCode.NETWORK,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
-    ErrorCode.LEADER_NOT_AVAILABLE,
-    ErrorCode.FENCED_LEADER_EPOCH,
-}
 _Sent = tuple[Lane, Outgoing]
 
 
@@ -165,7 +158,7 @@ class Sender:
             if channel is not None and not self._knows(lane, channel):
                 return None
         if channel is None or channel.closed or lane.can_renumber:
-            self._mend(lane, backoff_ms=0)
+            self._mend(lane)
             return None
         return channel
 
@@ -219,7 +212,7 @@ class Sender:
     def _rest(self, lane: Lane, pause_ms: float) -> None:
         """Leave a bucket alone for a moment, because its store cannot keep up."""
         if pause_ms:
-            self._mend(lane, pause_ms)
+            self._mend(lane, pause_s=pause_ms / 1000)
 
     def _answered_alike(self, group: Iterable[_Sent], wrong: LakewardError) -> None:
         for lane, batch in group:
@@ -248,10 +241,10 @@ class Sender:
                 self._settle(batch)
             self.fail(self._explained(lane, wrong))
         else:
-            if wrong.code in _STALE_METADATA:
+            if wrong.code in STALE_METADATA:
                 self._channels.pop(lane, None)
                 self._cluster.metadata.forget(lane.bucket)
-            self._mend(lane, _backoff_ms(wrong.code, batch.attempts))
+            self._mend(lane, self._pause_s(wrong.code, batch.attempts), batch.attempts)
 
     def _explained(self, lane: Lane, wrong: LakewardError) -> LakewardError:
         where = f"bucket {lane.bucket.bucket}" + (f" of partition {lane.partition}" if lane.partition else "")
@@ -269,20 +262,25 @@ class Sender:
 
     # -- mending ------------------------------------------------------------------------------------------------------
 
-    def _mend(self, lane: Lane, backoff_ms: float) -> None:
+    def _pause_s(self, code: ErrorCode, attempts: int) -> float:
+        if code is ErrorCode.STORAGE_BACKPRESSURE:
+            return PRESSURE_PAUSE_MS_MAX / 1000
+        return self._cluster.backoff.pause_s(attempts)
+
+    def _mend(self, lane: Lane, pause_s: float = 0.0, failures: int = 0) -> None:
         if lane not in self._mending:
-            task = self._loop.create_task(self._mended(lane, backoff_ms))
+            task = self._loop.create_task(self._find_leader(lane, pause_s, failures))
             self._mending[lane] = task
             task.add_done_callback(lambda done: self._end_of_mending(lane, done))
 
-    async def _mended(self, lane: Lane, backoff_ms: float) -> None:
+    async def _find_leader(self, lane: Lane, pause_s: float, failures: int) -> None:
         """Wait a little, find the leader, open a channel, get a fresh writer id if one is wanted; then go on."""
         clock = self._cluster.metadata.attended_s
         give_up_s = clock() + _DELIVERY_S_MAX
         while True:
-            await asyncio.sleep(backoff_ms / 1000)
+            await asyncio.sleep(pause_s)
             try:
-                if backoff_ms and self._cluster.metadata.leader(lane.bucket) is None:
+                if failures and self._cluster.metadata.leader(lane.bucket) is None:
                     await self._check_table()
                 channel = await self._cluster.leader(self._info.path, lane.bucket, lane.partition)
                 if not self._knows(lane, channel):
@@ -294,7 +292,8 @@ class Sender:
                 if clock() > give_up_s:
                     self.fail(self._explained(lane, wrong))
                     break
-                backoff_ms = min(max(backoff_ms * 2, _BACKOFF_MS_MIN), _BACKOFF_MS_MAX)
+                failures += 1
+                pause_s = self._cluster.backoff.pause_s(failures)
             except LakewardError as wrong:
                 self.fail(self._explained(lane, wrong))
                 break
@@ -316,9 +315,3 @@ class Sender:
             raise ErrorCode.TABLE_NOT_EXIST.error(
                 f"{self._info.path} was dropped and created anew; open it again with connection.table()."
             )
-
-
-def _backoff_ms(code: ErrorCode, attempts: int) -> float:
-    if code is ErrorCode.STORAGE_BACKPRESSURE:
-        return PRESSURE_PAUSE_MS_MAX
-    return min(_BACKOFF_MS_MIN << min(attempts - 1, 10), _BACKOFF_MS_MAX)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import TypeVar
 
 from lakeward.errors import RetriableError
+from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.clock import Clock
 
 T = TypeVar("T")
@@ -22,12 +24,13 @@ def longest_pause_ms(timeout_ms: int) -> int:
 async def repeated(attempt: Callable[[], Awaitable[T]], timeout_ms: int, clock: Clock) -> T:
     """The first result within the time; the last failure, when there is none."""
     deadline = clock.monotonic() + timeout_ms / 1000
-    pause_ms = FIRST_PAUSE_MS
-    while True:
+    backoff = Backoff(FIRST_PAUSE_MS / 1000, longest_pause_ms(timeout_ms) / 1000)
+    for failures in count(1):
         try:
             return await attempt()
         except RetriableError:
-            if clock.monotonic() + pause_ms / 1000 > deadline:
+            pause_s = backoff.pause_s(failures)
+            if clock.monotonic() + pause_s > deadline:
                 raise
-        await asyncio.sleep(pause_ms / 1000)
-        pause_ms = min(2 * pause_ms, longest_pause_ms(timeout_ms))
+        await asyncio.sleep(pause_s)
+    raise AssertionError("it returns or raises")

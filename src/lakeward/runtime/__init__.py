@@ -2,6 +2,7 @@
 
 clock     Clock: the system's, or one moved by hand
 trusted_clock  a clock that does not follow jumps at once
+backoff   how long to rest between attempts
 entropy   ids and randomness, from the system or from a seed
 metrics   counters, gauges and histograms, as text for Prometheus
 private_files  what only the owner may read, and what others may

@@ -16,6 +16,7 @@ from lakeward.client.lake import HeartbeatAnswer, LakeTotals, TieringRound
 from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
+from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.held_rounds import HeldRounds
 from lakeward.tiering.round import RoundReport
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 _POLL_S = 0.5
 _HEARTBEAT_S = 20
-_BACKOFF_S_MIN, _BACKOFF_S_MAX = 1.0, 300.0
+_BACKOFF = Backoff(1.0, 300.0)
 _UNREACHABLE_PAUSE_S = 2.0
 _ERROR_LINE = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt): ")
 _LINE_MAX = 500
@@ -175,8 +176,7 @@ class TieringService:
                 self._watcher.failed(held, _explained(wrong), self._pause_s(held.table_id))
 
     def _pause_s(self, table_id: int) -> float:
-        failed = self._failures.get(table_id, 0)
-        return 0.0 if not failed else min(_BACKOFF_S_MIN * 2 ** min(failed - 1, 16), _BACKOFF_S_MAX)
+        return _BACKOFF.pause_s(self._failures.get(table_id, 0))
 
 
 def _explained(wrong: BaseException) -> LakewardError:

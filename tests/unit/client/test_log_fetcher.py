@@ -284,11 +284,8 @@ async def test_the_server_is_asked_again_when_a_segment_is_gone(cluster: FakeClu
         assert ids(*await reading) == list(range(30))
 
 
-async def test_a_segment_that_stays_gone_ends_the_scan(
-    cluster: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_segment_that_stays_gone_ends_the_scan(cluster: FakeCluster, tmp_path: Path) -> None:
     """One sentence, with table, bucket and file; not for ever the same question."""
-    monkeypatch.setattr("lakeward.client.remote.reads._BACKOFF_MS_MIN", 0)
     fetcher = fetcher_of(cluster)
     fetcher.subscribe(place(0), 0, 30)
     info = fetch_info(str(tmp_path), [told("u", 0, 30, 1000)])

@@ -31,9 +31,8 @@ async def ask(cluster: FakeCluster, *errors: ErrorCode) -> tuple[str, int]:
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+def cluster() -> FakeCluster:
     """A cluster that is not waited for."""
-    monkeypatch.setattr(patience, "_BACKOFF_MS_MIN", 0)
     made = FakeCluster()
     made.workers.shutdown()
     return made

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: Pieces that one scan has under way or waiting, over all of its buckets.
 _SLOTS = 16
-_BACKOFF_MS_MIN, _BACKOFF_MS_MAX = 50, 5000
 #: A segment that expired is another one when the server is asked again; one that is lost stays lost.
 _MISSING_MAX = 5
 #: A store that does not answer may come back. It was asked for half a minute before we hear of it.
@@ -78,5 +77,4 @@ class RemoteReads:
         return is_gone and trouble.failures < _MISSING_MAX
 
     async def _rest(self, cursor: Cursor) -> None:
-        failures = self._troubles[cursor].failures
-        await asyncio.sleep(min(_BACKOFF_MS_MIN << min(failures - 1, 10), _BACKOFF_MS_MAX) / 1000)
+        await asyncio.sleep(self._cluster.store_backoff.pause_s(self._troubles[cursor].failures))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from lakeward.runtime.backoff import Backoff
+
 _log = logging.getLogger(__name__)
-_FIRST_PAUSE_S = 0.5
-_PAUSE_MAX_S = 30.0
+_BACKOFF = Backoff(0.5, 30.0)
 #: A store that fails and works by turns is told of once in this time.
 _SAID_AGAIN_S = 60.0
 
@@ -22,7 +23,6 @@ class CopyTrouble:
         self._since_s: float | None = None
         self._said_s: float | None = None
         self._is_said = False
-        self._pause_s = _FIRST_PAUSE_S
         self._failures = 0
         self.failures_total = 0
         self.last_reason: str | None = None
@@ -43,14 +43,13 @@ class CopyTrouble:
         if not self._is_said and (self._said_s is None or now_s - self._said_s >= _SAID_AGAIN_S):
             self._is_said, self._said_s = True, now_s
             _log.error("%s fail and will be tried again until they work: %s", self._what, wrong)
-        pause_s, self._pause_s = self._pause_s, min(2 * self._pause_s, _PAUSE_MAX_S)
-        return pause_s
+        return _BACKOFF.pause_s(self._failures)
 
     def worked(self) -> None:
         """Something was done."""
         if self._since_s is not None and self._is_said:
             gone_s = self._monotonic() - self._since_s
             _log.warning("%s work again after %.0f s and %d failures", self._what, gone_s, self._failures)
-        self._since_s, self._pause_s, self._failures = None, _FIRST_PAUSE_S, 0
+        self._since_s, self._failures = None, 0
         self._is_said = False
         self.last_reason = None

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from fake_cluster import FakeCluster, table_info
 
-from lakeward.client import patience
 from lakeward.client.keyed.bucket_calls import BucketCalls, KeyGroup
 from lakeward.errors import ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
@@ -52,12 +51,6 @@ class Recorder:
 def calls(keys_max: int = 100) -> BucketCalls:
     """Of the table."""
     return BucketCalls(TwoServers(), INFO, keys_max=keys_max, in_flight_max=2)  # type: ignore[arg-type]
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repetitions come at once."""
-    monkeypatch.setattr(patience, "_BACKOFF_MS_MIN", 0)
 
 
 async def test_buckets_of_one_leader_share_a_request() -> None:

@@ -10,7 +10,6 @@ from fake_cluster import FakeCluster, table_info
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.client import patience
 from lakeward.client.keyed.conventions import Bucketing
 from lakeward.client.keyed.few_keys import FewKeys
 from lakeward.client.keyed.table_keys import TableKeys
@@ -36,9 +35,8 @@ class Cluster(FakeCluster):
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+def cluster() -> Cluster:
     """Repetitions come at once."""
-    monkeypatch.setattr(patience, "_BACKOFF_MS_MIN", 0)
     return Cluster()
 
 

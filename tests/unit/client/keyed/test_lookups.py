@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from fake_cluster import Asked, FakeCluster, table_info
 
-from lakeward.client import patience
 from lakeward.client.keyed.conventions import Bucketing
 from lakeward.client.keyed.lookups import Found, Lookups
 from lakeward.client.keyed.table_keys import TableKeys
@@ -49,9 +48,8 @@ class Cluster(FakeCluster):
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+def cluster() -> Cluster:
     """Repetitions come at once."""
-    monkeypatch.setattr(patience, "_BACKOFF_MS_MIN", 0)
     return Cluster()
 
 
