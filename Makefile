@@ -43,12 +43,14 @@ lint: setup ## style, types, layers
 check: lint ## the daily loop: lint, printed pages, unit tests
 	$(BIN)/python -m lakeward.options.reference --check
 	$(BIN)/python -m lakeward.cli.reference --check
+	$(BIN)/python -m lakeward.records.reference --check
 	$(BIN)/python -m pytest -n 2 tests/unit
 
-test-crash: setup ## kill -9 a server 50 times while rows are written, a tiering service and a copy of its log 100 times each; union reads race 1,000 rounds
-	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
+test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
+	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
+	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
 
-test-peer: setup ## the client and Spark connector against Apache Fluss and beside Iceberg's runtime; needs Java and Maven
+test-peer: setup ## client and Spark connector against Apache Fluss, beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer
 
 bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks*.md

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 import psutil
 
@@ -61,4 +62,7 @@ def markdown(
         "|---|---|---|---|---|",
     ]
     body = [f"| {x.work} | {x.ours} | {x.theirs} | {x.promise} | {x.verdict} |" for x in lines]
-    return "\n".join([*head, *body, "", *[f"- {note}" for note in notes], ""])
+    said = [
+        fill(f"- {note}", 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) for note in notes
+    ]
+    return "\n".join([*head, *body, "", *said, ""])

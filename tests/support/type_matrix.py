@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pyarrow as pa
@@ -240,7 +241,7 @@ def check_page(found: Mapping[tuple[str, str], Mapping[str, str]], places: Seque
 def _read() -> Cells:
     lines = PAGE.read_text().splitlines() if PAGE.exists() else []
     rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
-    notes = dict(re.findall(r"^(\d+)\. (.*)$", "\n".join(lines), re.MULTILINE))
+    notes = dict(re.findall(r"^(\d+)\. (.*)$", "\n".join(lines).replace("\n   ", " "), re.MULTILINE))
     found: Cells = {}
     for type_, which, *cells in rows:
         named = {place: _of_note(cell, notes) for place, cell in zip(COLUMNS, cells, strict=True) if cell}
@@ -265,5 +266,8 @@ def _write(told: Cells) -> None:
                 cell = f"**no** [{notes.index(cell) + 1}]"
             cells.append(cell)
         lines.append(f"| `{case.sql}` | {case.which} | {' | '.join(cells)} |")
-    numbered = [f"{n}. {note}" for n, note in enumerate(notes, 1)]
+    numbered = [
+        fill(f"{n}. {note}", 120, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
+        for n, note in enumerate(notes, 1)
+    ]
     PAGE.write_text(_HEAD + "\n".join([*lines, "", *numbered, ""]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, fill
 
 import click
 
@@ -49,7 +49,7 @@ def _section(path: str, command: click.Command) -> Iterator[str]:
             yield lines[0]
             yield "```sh\n" + dedent("\n".join(lines[1:])) + "\n```"
         else:
-            yield " ".join(lines)
+            yield fill(" ".join(lines), 120, break_long_words=False, break_on_hyphens=False)
     options = [p for p in command.params if isinstance(p, click.Option) and (command is cli or p.expose_value)]
     if options:
         yield "\n".join(["| option | |", "|---|---|", *map(_option_row, options)])

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from lakeward.options.apache import INERT_KEYS
@@ -85,7 +86,7 @@ def spark_page() -> str:
     parts += [f"| `{prefix}*` | | – | {doc} |\n" for prefix, doc in SPARK_OPTIONS.open_prefixes.items()]
     parts.append("\nNames known from other connectors:\n\n| alias | option |\n|---|---|\n")
     parts += [f"| `{alias.name}` | `{alias.key}` |\n" for alias in SPARK_OPTIONS.aliases.values()]
-    parts.append("\nSpark's own, passed over: " + ", ".join(f"`{name}`" for name in SPARK_OWN) + ".\n")
+    parts.append(_names("Spark's own, passed over:", SPARK_OWN))
     return "".join(parts)
 
 
@@ -113,8 +114,12 @@ def _accepted() -> Iterator[str]:
     yield "\nAccepted with every name under a prefix:\n\n| prefix | meaning |\n|---|---|\n"
     for prefix, doc in SERVER_OPTIONS.open_prefixes.items():
         yield f"| `{prefix}*` | {doc} |\n"
-    yield "\nAccepted from an Apache Fluss configuration, without effect here: "
-    yield ", ".join(f"`{key}`" for key in INERT_KEYS) + ".\n"
+    yield _names("Accepted from an Apache Fluss configuration, without effect here:", INERT_KEYS)
+
+
+def _names(said: str, names: Iterable[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return f"\n{fill(f'{said} {listed}.', 120, break_long_words=False, break_on_hyphens=False)}\n"
 
 
 def main(arguments: Sequence[str]) -> int:

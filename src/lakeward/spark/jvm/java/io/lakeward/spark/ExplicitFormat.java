@@ -9,8 +9,8 @@ import scala.collection.Iterator;
 /**
  * Refuses CREATE TABLE … USING parquet in our catalog.
  *
- * <p>Only SQL says USING: saveAsTable and toTable give the session's default format, whether it was meant or not, and so the
- * catalog lets that one pass.
+ * <p>Only SQL says USING: saveAsTable and toTable give the session's default format, whether it was meant or not, and
+ * so the catalog lets that one pass.
  */
 final class ExplicitFormat {
     private ExplicitFormat() {}

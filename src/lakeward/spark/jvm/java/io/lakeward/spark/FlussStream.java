@@ -40,7 +40,7 @@ final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow
         throw new UnsupportedOperationException("Spark asks with a limit.");
     }
 
-    /** Everything before `start` has been written, so the group is told here: commit comes late, or for a last batch never. */
+    /** Everything before `start` is written, so the group is told here: commit comes late, for a last batch never. */
     @Override
     public Offset latestOffset(Offset start, ReadLimit limit) {
         tellGroup(start.json());

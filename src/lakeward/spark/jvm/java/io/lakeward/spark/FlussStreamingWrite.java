@@ -40,7 +40,7 @@ final class FlussStreamingWrite implements StreamingWrite {
         return arguments.put("batch", batch);
     }
 
-    /** The query's checkpoint; where the session names only a root for all queries, a place of this query's own in it. */
+    /** The query's checkpoint; where the session names only a root for all queries, this query's own place in it. */
     private String checkpoint() {
         String own = spec.settings().option("checkpointLocation");
         if (own != null) return own;

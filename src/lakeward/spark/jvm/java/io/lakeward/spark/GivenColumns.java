@@ -21,7 +21,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Tells a table which columns a write names, before Spark fills the others with NULL.
  *
- * <p>INSERT INTO t (id, name), and a DataFrame with fewer columns than t has, are partial updates of a primary key table.
+ * <p>INSERT INTO t (id, name), and a DataFrame with fewer columns than t, are partial updates of a primary key table.
  */
 final class GivenColumns extends Rule<LogicalPlan> {
     /** The option by which they travel; the table takes it out. */

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** A table whose partitions can be shown, added and dropped; their values are texts, as partitions are named by them. */
+/** A table whose partitions can be shown, added and dropped; their values are texts, since they name partitions. */
 final class PartitionedTable extends FlussTable implements SupportsPartitionManagement {
     private final StructType partitionSchema;
 
