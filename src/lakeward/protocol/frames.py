@@ -1,4 +1,4 @@
-"""Length-prefixed frames: cutting requests out of a byte stream, and the headers of answers.
+"""Length-prefixed frames: their headers, and how they are written; `frame_reader` cuts them out of a byte stream.
 
     request    length:i32  api_key:i16  version:i16  request_id:i32  body
     response   length:i32  type:i8 (0 success, 1 error)  request_id:i32  body
@@ -18,11 +18,15 @@ from lakeward.protocol.messages.shared import ErrorResponse
 
 REQUEST_HEADER = struct.Struct(">ihhi")
 RESPONSE_HEADER = struct.Struct(">ibi")
+_read_request_header = struct.Struct(">hhi").unpack_from
 _FAILURE_HEADER = struct.Struct(">ib")
 LENGTH_BYTES = 4
 REQUEST_HEADER_BYTES = REQUEST_HEADER.size - LENGTH_BYTES
 RESPONSE_HEADER_BYTES = RESPONSE_HEADER.size - LENGTH_BYTES
-FRAME_BYTES_MAX = 100 * 1024 * 1024
+#: A failure has no more of a header than this.
+RESPONSE_TYPE_BYTES = 1
+#: Where nothing smaller is said: lengths are signed 32-bit.
+FRAME_BYTES_MAX = (1 << 31) - 1
 SUCCESS, ERROR, FAILURE = 0, 1, 2
 
 
@@ -34,14 +38,9 @@ class RequestHeader(NamedTuple):
     request_id: int
 
 
-def frame_length(data: bytes | bytearray | memoryview, frame_bytes_max: int, header_bytes: int) -> int:
-    """The bytes that follow the length field, checked against the limits."""
-    length = int.from_bytes(data[:LENGTH_BYTES], "big", signed=True)
-    if length < header_bytes:
-        raise ErrorCode.CORRUPT_MESSAGE.error(f"A frame of {length} bytes is shorter than its header.")
-    if length + LENGTH_BYTES > frame_bytes_max:
-        raise ErrorCode.CORRUPT_MESSAGE.error(f"A frame of {length} bytes is over the limit of {frame_bytes_max}.")
-    return length
+def request_in(frame: memoryview) -> tuple[RequestHeader, memoryview]:
+    """Header and body of a frame that came from a client."""
+    return RequestHeader(*_read_request_header(frame)), frame[REQUEST_HEADER_BYTES:]
 
 
 def request_frame(api_key: int, version: int, request_id: int, body: Parts) -> Parts:

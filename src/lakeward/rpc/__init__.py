@@ -5,11 +5,9 @@ The server's side
     server_connection  one client's connection: frames in, answers out
     turns              whoever has much to do has a bounded share of each turn of the loop
     dispatch           API → handler; the only place where errors become answers
-    receive_buffer     the bytes of one connection that are not handled yet
-    buffer_pool        the memory for them, used again because fresh memory is slow to touch, with one bound for all
+    buffer_pool        memory for frames, used again because fresh memory is slow to touch, with one bound for all
 
 The client's side
     channel            one TCP connection to a server: requests out, answers in, many in flight
-    frame_receiver     answers cut out of a byte stream without copying large ones
     pool               channels by address, opened on first use and again after they broke
 """

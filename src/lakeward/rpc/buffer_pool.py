@@ -6,7 +6,8 @@ import mmap
 from collections import deque
 from collections.abc import Callable
 
-SMALL_BYTES = 64 * 1024
+from lakeward.protocol.frame_reader import SMALL_BYTES
+
 _SMALLEST_BYTES = 128 * 1024
 _SMALL_KEPT = 64
 #: Frames above this size share half of the memory, so that ordinary ones always find some.

@@ -8,10 +8,10 @@ from typing import Any, cast
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode_parts
-from lakeward.protocol.frames import ERROR, FAILURE, request_frame
+from lakeward.protocol.frame_reader import FrameReader, FreshMemory
+from lakeward.protocol.frames import ERROR, FAILURE, RESPONSE_HEADER_BYTES, RESPONSE_TYPE_BYTES, request_frame
 from lakeward.protocol.messages.metadata import ApiVersionsRequest
 from lakeward.protocol.messages.shared import ErrorResponse
-from lakeward.rpc.frame_receiver import Frame, FrameReceiver
 
 CLIENT_NAME = "lakeward"
 CLIENT_VERSION = "0.1.0"
@@ -20,7 +20,6 @@ CONNECT_TIMEOUT_MS = 10_000
 #: Above this many unsent bytes `writable()` waits.
 WRITE_HIGH_WATER_BYTES = 8 * 1024 * 1024
 _REQUEST_ID_MASK = 0x7FFF_FFFF
-_HEADER_BYTES = 5
 _Pending = tuple[Api, type[Any], "asyncio.Future[Any]", asyncio.TimerHandle]
 
 
@@ -32,7 +31,7 @@ class Channel(asyncio.BufferedProtocol):
         self.port = port
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._receiver = FrameReceiver()
+        self._in = FrameReader(FreshMemory(), header_bytes=RESPONSE_TYPE_BYTES)
         self._pending: dict[int, _Pending] = {}
         self._next_id = 0
         self._versions: dict[int, int] = {Api.API_VERSIONS.value: 0}
@@ -149,13 +148,14 @@ class Channel(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
         """Where the next bytes belong."""
-        return self._receiver.buffer()
+        return self._in.room()
 
     def buffer_updated(self, nbytes: int) -> None:
         """Deliver the answers that are whole now."""
         try:
-            for frame in self._receiver.received(nbytes):
-                self._deliver(frame)
+            if self._in.fill(nbytes):
+                for frame in self._in.kept_frames():
+                    self._deliver(frame)
         except LakewardError as wrong:
             self._break(wrong)
 
@@ -165,19 +165,19 @@ class Channel(asyncio.BufferedProtocol):
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _deliver(self, frame: Frame) -> None:
+    def _deliver(self, frame: bytes | memoryview) -> None:
         kind = frame[0]
         if kind == FAILURE:
-            self._break(_error_in(memoryview(frame)[1:]))
+            self._break(_error_in(memoryview(frame)[RESPONSE_TYPE_BYTES:]))
             return
-        pending = self._pending.pop(int.from_bytes(frame[1:_HEADER_BYTES], "big"), None)
+        pending = self._pending.pop(int.from_bytes(frame[RESPONSE_TYPE_BYTES:RESPONSE_HEADER_BYTES], "big"), None)
         if pending is None:
             return
         _, answer, future, timer = pending
         timer.cancel()
         if future.done():
             return
-        body = memoryview(frame)[_HEADER_BYTES:]
+        body = memoryview(frame)[RESPONSE_HEADER_BYTES:]
         if kind == ERROR:
             future.set_exception(_error_in(body))
             return

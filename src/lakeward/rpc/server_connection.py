@@ -17,17 +17,10 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
 from lakeward.protocol.codec import Parts
-from lakeward.protocol.frames import (
-    LENGTH_BYTES,
-    REQUEST_HEADER,
-    REQUEST_HEADER_BYTES,
-    RequestHeader,
-    failure_frame,
-    frame_length,
-)
+from lakeward.protocol.frame_reader import FrameReader
+from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, failure_frame, request_in
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.listener import Listener
-from lakeward.rpc.receive_buffer import ReceiveBuffer
 from lakeward.rpc.turns import SLICE_S, Turns
 
 #: Answers of one turn go out together, up to this size.
@@ -93,8 +86,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._turns = turns
         self._limits = limits
         self._clock = clock
-        self._in = ReceiveBuffer(pool)
-        self.awaited_bytes = 0
+        self._in = FrameReader(pool, header_bytes=REQUEST_HEADER_BYTES, frame_bytes_max=limits.frame_bytes)
         self._stepped: deque[Stepped] = deque()
         self._awaits: asyncio.Future[Any] | None = None
         self._queued_until = self._turn_at = self._turn_used = 0.0
@@ -171,7 +163,12 @@ class ServerConnection(asyncio.BufferedProtocol):
     @property
     def is_unfinished(self) -> bool:
         """Whether the rest of a large frame is awaited; `frame_at` says since when, `active_at` when bytes came."""
-        return self._in.large is not None and self.awaited_bytes > 0
+        return self._in.large is not None and self._in.awaited_bytes > 0
+
+    @property
+    def awaited_bytes(self) -> int:
+        """The size of the frame of which only a part is here, or 0."""
+        return self._in.awaited_bytes
 
     @property
     def unread_bytes(self) -> int:
@@ -191,9 +188,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
-        buffer = self._in
-        buffer.end += nbytes
-        if buffer.end - buffer.start < self.awaited_bytes:  # in the middle of a large frame
+        if not self._in.fill(nbytes):  # in the middle of a large frame
             self.active_at = self._clock.time()
             return
         now = perf_counter()
@@ -265,9 +260,9 @@ class ServerConnection(asyncio.BufferedProtocol):
                         self._wait_for(stepped.awaits)
                         continue
                 elif not self._take_frame():
-                    self._in.rest()
+                    self._in.shrink()
                     break
-                if perf_counter() >= until and (self._stepped or self._in.end - self._in.start >= LENGTH_BYTES):
+                if perf_counter() >= until and (self._stepped or self._in.unread_bytes >= LENGTH_BYTES):
                     more = True
                     break
         except LakewardError as wrong:
@@ -278,7 +273,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._closing:
             self.close()
             return False
-        if not self._flush() and not self.awaited_bytes:
+        if not self._flush() and not self._in.awaited_bytes:
             self._quick_ack()  # a request waits here; nothing goes out that would acknowledge it by the way
         return more or self._has_had_its_share(now)
 
@@ -290,40 +285,27 @@ class ServerConnection(asyncio.BufferedProtocol):
         return self._turn_used > _TURN_SHARE_S and not self._is_queued
 
     def _take_frame(self) -> bool:
-        """Handle the next frame if it is whole; otherwise make room for the rest of it."""
-        buffer = self._in
-        here = buffer.end - buffer.start
-        if self._is_first and here >= LENGTH_BYTES:
+        """Hand on the next request if it is whole."""
+        if self._is_first and self._in.unread_bytes >= LENGTH_BYTES:
             self._is_first = False
-            self._is_http = bytes(buffer.view[buffer.start : buffer.start + LENGTH_BYTES]) in _HTTP_METHODS
+            self._is_http = bytes(self._in.peek()[:LENGTH_BYTES]) in _HTTP_METHODS
         if self._is_http:
-            return self._take_http(here)
-        if here < LENGTH_BYTES:
-            self._make_room(LENGTH_BYTES + REQUEST_HEADER_BYTES)
+            return self._take_http()
+        frame = self._in.take_frame()
+        if frame is None:
+            self._await_frame()
             return False
-        head = buffer.view[buffer.start : buffer.start + LENGTH_BYTES]
-        size = LENGTH_BYTES + frame_length(head, self._limits.frame_bytes, REQUEST_HEADER_BYTES)
-        if here < size:
-            if self._make_room(size):
-                self.awaited_bytes = size
-                self.frame_at = self.active_at
-                self._quick_ack()
-            return False
-        self.awaited_bytes = 0
-        body_at = buffer.start + REQUEST_HEADER.size
-        end = buffer.start + size
-        _, api_key, version, request_id = REQUEST_HEADER.unpack_from(buffer.view, buffer.start)
-        buffer.start = end
-        self._receiver.request(self, RequestHeader(api_key, version, request_id), buffer.view[body_at:end])
+        self._receiver.request(self, *request_in(frame))
         return True
 
-    def _make_room(self, size: int) -> bool:
-        if self._in.make_room(size):
-            return True
-        self._lacks_memory = True
-        self._set_reading()
-        self._pool.when_given(self._memory_was_given)
-        return False
+    def _await_frame(self) -> None:
+        if self._in.lacks_memory:
+            self._lacks_memory = True
+            self._set_reading()
+            self._pool.when_given(self._memory_was_given)
+        elif self._in.awaited_bytes:
+            self.frame_at = self.active_at
+            self._quick_ack()
 
     def _memory_was_given(self) -> None:
         if not self._closing:
@@ -336,9 +318,9 @@ class ServerConnection(asyncio.BufferedProtocol):
         if _QUICKACK is not None and self._socket is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
 
-    def _take_http(self, here: int) -> bool:
-        request = bytes(self._in.view[self._in.start : self._in.end])
-        if b"\r\n\r\n" in request or here >= _HTTP_REQUEST_BYTES_MAX:
+    def _take_http(self) -> bool:
+        request = bytes(self._in.peek())
+        if b"\r\n\r\n" in request or len(request) >= _HTTP_REQUEST_BYTES_MAX:
             self._out.append(self._receiver.http(request))
             self._closing = True
         else:

@@ -1,4 +1,4 @@
-"""Frames: golden bytes and limits."""
+"""Frames: golden bytes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import struct
 
 import pytest
 
-from lakeward.errors import CorruptError, ErrorCode
+from lakeward.errors import ErrorCode
 from lakeward.protocol.codec import encode_parts
 from lakeward.protocol.frames import (
-    FRAME_BYTES_MAX,
-    REQUEST_HEADER_BYTES,
+    LENGTH_BYTES,
+    RequestHeader,
     error_frame,
     failure_frame,
-    frame_length,
     request_frame,
+    request_in,
     response_frame,
 )
 from lakeward.protocol.messages.metadata import (
@@ -66,15 +66,10 @@ def test_any_request_id_fits(request_id: int) -> None:
     assert struct.unpack(">ibi", b"".join(response_frame(request_id, []))) == (5, 0, request_id)
 
 
-@pytest.mark.parametrize("length", [-1, -(2**31), 0, 7, FRAME_BYTES_MAX - 3, 2**31 - 1])
-def test_impossible_lengths_are_corrupt(length: int) -> None:
-    """Negative, shorter than the header, or over the limit, which counts the length field too."""
-    with pytest.raises(CorruptError) as caught:
-        frame_length(struct.pack(">i", length), FRAME_BYTES_MAX, REQUEST_HEADER_BYTES)
-    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
-
-
-@pytest.mark.parametrize("length", [8, 9, FRAME_BYTES_MAX - 4])
-def test_possible_lengths_are_read(length: int) -> None:
-    """From an empty body to the very limit."""
-    assert frame_length(struct.pack(">i", length) + b"more", FRAME_BYTES_MAX, REQUEST_HEADER_BYTES) == length
+def test_a_request_is_read_as_it_was_written() -> None:
+    """Header and body of a frame without its length; the body is a view."""
+    frame = memoryview(b"".join(request_frame(1015, 2, -7, [b"bo", b"dy"])))[LENGTH_BYTES:]
+    header, body = request_in(frame)
+    assert header == RequestHeader(1015, 2, -7)
+    assert body == b"body"
+    assert body.obj is frame.obj
