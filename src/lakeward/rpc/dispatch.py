@@ -1,9 +1,8 @@
-"""API → handler. The only place where errors become answers."""
+"""API → handler: every request is answered exactly once."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
 from types import GeneratorType
@@ -12,12 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import Parts, decode, decode_in_steps, encode_parts
-from lakeward.protocol.frames import RequestHeader, error_frame, response_frame
+from lakeward.protocol.frames import RequestHeader, response_frame
 from lakeward.protocol.messages.metadata import ApiVersionsResponse, PbApiVersion
+from lakeward.rpc.error_answers import error_of, request_refusal
 from lakeward.rpc.server_connection import ServerConnection
 
-_log = logging.getLogger(__name__)
-_MESSAGE_CHARACTERS_MAX = 2048
 #: A larger request may name thousands of things, and is decoded a bit at a time.
 _LARGE_BODY_BYTES = 4096
 _T = TypeVar("_T")
@@ -54,8 +52,7 @@ class Exchange:
         """Answer with an error."""
         assert not self.is_done
         self.is_done = True
-        text = None if wrong.message == wrong.code.sentence else wrong.message[:_MESSAGE_CHARACTERS_MAX]
-        self.connection.send(error_frame(self.request_id, wrong.code, text))
+        self.connection.send(request_refusal(self.request_id, wrong))
 
     def settle(self, ask: Callable[..., Any], *what: Any) -> None:
         """Answer with what a function returns or raises; if that is nothing, somebody answers later."""
@@ -65,14 +62,14 @@ class Exchange:
                 self.connection.begin(_Stepped(self, answer))
             elif answer is not None:
                 self.reply(answer)
-        except LakewardError as wrong:
-            self.fail(wrong)
-        except Exception:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
-            _log.exception("%s from %s failed", self.api.name, self.connection.peer)
-            if not self.is_done:
-                self.fail(
-                    ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {self.api.name}; its log says why.")
-                )
+        except Exception as wrong:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
+            self.fail_unless_done(wrong)
+
+    def fail_unless_done(self, wrong: Exception) -> None:
+        """Answer with whatever was raised, if nothing has been answered."""
+        told = error_of(wrong, self.api.name, self.connection.peer)
+        if not self.is_done:
+            self.fail(told)
 
 
 #: Yields wherever others may be served, or a future to go on after, and returns the answer. The request's body stays
@@ -159,8 +156,8 @@ class Dispatcher:
         handler = self._handlers.get(api) if api is not None else None
         if api is None or handler is None or not 0 <= header.version <= api.version_max:
             what = f"API {header.api_key}" if api is None else f"{api.name} version {header.version}"
-            wrong = ErrorCode.UNSUPPORTED_VERSION
-            connection.send(error_frame(header.request_id, wrong, f"The server does not support {what}."))
+            wrong = ErrorCode.UNSUPPORTED_VERSION.error(f"The server does not support {what}.")
+            connection.send(request_refusal(header.request_id, wrong))
             return
         self._on_request(api)
         exchange = Exchange(connection, api, header.version, header.request_id)

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, Protocol, cast
 from lakeward.errors import LakewardError
 from lakeward.protocol.codec import Parts
 from lakeward.protocol.frame_reader import FrameReader
-from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, failure_frame, request_in
+from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, request_in
 from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.error_answers import last_words
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.turns import SLICE_S, Turns
 
@@ -266,7 +267,7 @@ class ServerConnection(asyncio.BufferedProtocol):
                     more = True
                     break
         except LakewardError as wrong:
-            self._out += failure_frame(wrong.code, wrong.message)
+            self._out += last_words(wrong)
             self._closing = True
         finally:
             self._in_turn = False

@@ -146,9 +146,5 @@ async def _answer(exchange: Exchange, answer: Coroutine[Any, Any, Any]) -> None:
     try:
         message = await answer
         exchange.reply(message)
-    except LakewardError as wrong:
-        exchange.fail(wrong)
-    except Exception:  # noqa: BLE001 - the seam: a bug must not leave the client waiting
-        _log.exception("%s failed", exchange.api.name)
-        if not exchange.is_done:
-            exchange.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server failed on {exchange.api.name}."))
+    except Exception as wrong:  # noqa: BLE001 - the seam: a bug must not leave the client waiting
+        exchange.fail_unless_done(wrong)

@@ -18,6 +18,7 @@ from lakeward.protocol.messages.log import (
     PbFetchLogRespForTable,
 )
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
+from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.coordinator.catalog import Catalog
 from lakeward.server.remote.remote_reads import RemoteReads, StillLoadingError
@@ -158,7 +159,7 @@ class Fetches:
                 except StillLoadingError:
                     response, size, is_loading = self._nothing_yet(one, bucket), 0, True
                 except LakewardError as wrong:
-                    response, size = _failed(one, wrong), 0
+                    response, size = bucket_refusal(PbFetchLogRespForBucket, one, wrong), 0
                     is_missing = wrong.code in _QUIET_ERRORS
                     buckets_missing += is_missing
                     must_be_told |= not is_missing
@@ -271,15 +272,6 @@ def _progress_of(connection: ServerConnection) -> dict[TableBucket, _Progress]:
     progress = connection.state.setdefault(_PROGRESS, {})
     assert isinstance(progress, dict)
     return progress
-
-
-def _failed(one: PbFetchLogReqForBucket, wrong: LakewardError) -> PbFetchLogRespForBucket:
-    return PbFetchLogRespForBucket(
-        partition_id=one.partition_id,
-        bucket_id=one.bucket_id,
-        error_code=wrong.code.value,
-        error_message=wrong.message,
-    )
 
 
 class _ParkedFetch:

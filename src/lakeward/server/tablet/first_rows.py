@@ -10,6 +10,7 @@ from lakeward.protocol.messages.log import LimitScanRequest, LimitScanResponse
 from lakeward.records.spans import Spans
 from lakeward.records.value_batch import encode_value_batch
 from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.error_answers import refusal
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import LARGE_ROWS, KvGate
 from lakeward.server.tablet.tablets import Tablets
@@ -40,7 +41,7 @@ class FirstRows:
             if kv.row_count < LARGE_ROWS and kv.live_bytes < _LARGE_BYTES:
                 return self._response(kv.view(), limit)
         except LakewardError as wrong:
-            return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
+            return refusal(LimitScanResponse, wrong)
         # Writes to the bucket wait until its state is held, not until it is sorted.
         self._busy.answer_later(exchange, self._scan(self._busy.alone(bucket, kv.view), limit))
         return None
@@ -50,7 +51,7 @@ class FirstRows:
             view = await holding
             return await self._busy.on_thread(lambda: self._response(view, limit))
         except LakewardError as wrong:
-            return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
+            return refusal(LimitScanResponse, wrong)
 
     def _response(self, view: KvView, limit: int) -> LimitScanResponse:
         """On any thread."""

@@ -13,6 +13,7 @@ from lakeward.protocol.messages.kv import PbScanReqForBucket, ScanKvRequest, Sca
 from lakeward.records.spans import Spans
 from lakeward.records.value_batch import encode_value_batch
 from lakeward.rpc.dispatch import Exchange
+from lakeward.rpc.error_answers import refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.tablet.busy import BusyBuckets
@@ -81,7 +82,7 @@ class KvScanners:
     def _failed(self, scanner_id: bytes | None, wrong: LakewardError) -> ScanKvResponse:
         if scanner_id is not None:
             self._forget(scanner_id)
-        return ScanKvResponse(error_code=wrong.code.value, error_message=wrong.message)
+        return refusal(ScanKvResponse, wrong)
 
     def _begin(self, asked: PbScanReqForBucket, request: ScanKvRequest, exchange: Exchange) -> ScanKvResponse | None:
         bucket = TableBucket(asked.table_id, asked.partition_id, asked.bucket_id)

@@ -16,10 +16,10 @@ from lakeward.protocol.messages.packed_kv import (
     PackedPrefixLookupResponse,
 )
 from lakeward.rpc.dispatch import Exchange, Steps
+from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.kv_gate import KvGate
 from lakeward.server.tablet.packed_lookup import AskedKeys, packed_values
-from lakeward.server.tablet.pending import error_fields
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
 from lakeward.server.tablet.waiting import Waiters
@@ -132,9 +132,9 @@ class Lookups:
                     lists.append((yield from _value_list(values)))
             except OverflowError:
                 too_many = too_many_rows(self._limits.rows, self._limits.answer_bytes)
-                answers.append(PackedPrefixBucket(**error_fields(one, too_many)))
+                answers.append(bucket_refusal(PackedPrefixBucket, one, too_many))
             except LakewardError as wrong:
-                answers.append(PackedPrefixBucket(**error_fields(one, wrong)))
+                answers.append(bucket_refusal(PackedPrefixBucket, one, wrong))
             else:
                 answers.append(
                     PackedPrefixBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, value_lists=tuple(lists))
@@ -168,7 +168,7 @@ class _Answer(NamedTuple):
 def _packed(answers: list[_Answer]) -> PackedLookupResponse:
     return PackedLookupResponse(
         buckets_resp=tuple(
-            encode(PbLookupRespForBucket(**error_fields(asked, found)))
+            encode(bucket_refusal(PbLookupRespForBucket, asked, found))
             if isinstance(found, LakewardError)
             else packed_values(asked, found)
             for asked, found in answers

@@ -41,13 +41,3 @@ class Pending:
 
     def _all(self) -> list[Outcome]:
         return [outcome for outcome in self._outcomes if outcome is not None]
-
-
-def error_fields(one: Any, wrong: LakewardError) -> dict[str, Any]:
-    """The fields every bucket's answer has when it failed."""
-    return {
-        "partition_id": one.partition_id,
-        "bucket_id": one.bucket_id,
-        "error_code": wrong.code.value,
-        "error_message": wrong.message,
-    }

@@ -15,9 +15,10 @@ from lakeward.protocol.messages.log import (
 )
 from lakeward.records.log_batch import BatchSpan, cut_batches
 from lakeward.rpc.dispatch import Exchange, Steps, begun
+from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.tablet.append_checks import AppendChecks, Rest
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
-from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
+from lakeward.server.tablet.pending import Done, Outcome, Pending
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
 from lakeward.storage.log.writer_state import Verdict
@@ -121,5 +122,5 @@ def _response(request: ProduceLogRequest, outcomes: list[Outcome]) -> ProduceLog
 
 def _result(one: PbProduceLogReqForBucket, outcome: Outcome) -> PbProduceLogRespForBucket:
     if isinstance(outcome, LakewardError):
-        return PbProduceLogRespForBucket(**error_fields(one, outcome))
+        return bucket_refusal(PbProduceLogRespForBucket, one, outcome)
     return PbProduceLogRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, base_offset=outcome)

@@ -10,10 +10,11 @@ from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBucket, PutKvRequest, PutKvResponse
 from lakeward.records.kv_batch import KvBatch, kv_crc_is_right, parse_kv_batch
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
+from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.tablet.append_checks import refused
 from lakeward.server.tablet.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.kv_gate import KvGate
-from lakeward.server.tablet.pending import Done, Outcome, Pending, error_fields
+from lakeward.server.tablet.pending import Done, Outcome, Pending
 from lakeward.server.tablet.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.tablets import Tablets
 from lakeward.server.tablet.waiting import Waiters
@@ -126,5 +127,5 @@ def _response(request: PutKvRequest, outcomes: list[Outcome]) -> PutKvResponse:
 
 def _result(one: PbPutKvReqForBucket, outcome: Outcome) -> PbPutKvRespForBucket:
     if isinstance(outcome, LakewardError):
-        return PbPutKvRespForBucket(**error_fields(one, outcome))
+        return bucket_refusal(PbPutKvRespForBucket, one, outcome)
     return PbPutKvRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, log_end_offset=outcome)

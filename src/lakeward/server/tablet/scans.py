@@ -24,6 +24,7 @@ from lakeward.protocol.messages.table import (
     PbTableStatsRespForBucket,
 )
 from lakeward.rpc.dispatch import Encoded, Exchange, Steps
+from lakeward.rpc.error_answers import bucket_refusal, refusal
 from lakeward.server.remote.remote_reads import RemoteReads
 from lakeward.server.tablet.busy import BusyBuckets
 from lakeward.server.tablet.lazy_kv import LazyKv
@@ -136,7 +137,7 @@ class Scans:
                 return None
             return LimitScanResponse(is_log_table=True, records=self._last_rows(log, offset, 0))
         except LakewardError as wrong:
-            return _scan_failed(wrong)
+            return refusal(LimitScanResponse, wrong)
 
     async def _last_rows_of_both(self, remote: RemoteReads, bucket: TableBucket, offset: int) -> LimitScanResponse:
         """The last rows reach back into remote storage."""
@@ -148,7 +149,7 @@ class Scans:
             log = self._tablets.log(bucket)
             here = self._last_rows(log, max(start, log.start_offset), sum(map(len, there)))
         except LakewardError as wrong:
-            return _scan_failed(wrong)
+            return refusal(LimitScanResponse, wrong)
         return LimitScanResponse(is_log_table=True, records=[*there, *here])
 
     def _last_rows(self, log: LogTablet, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
@@ -210,12 +211,7 @@ class Scans:
                 log = self._tablets.log(bucket)
                 count = log.rows_from(self._start_offset(bucket, log))
         except LakewardError as wrong:
-            return PbTableStatsRespForBucket(
-                error_code=wrong.code.value,
-                error_message=wrong.message,
-                partition_id=one.partition_id,
-                bucket_id=one.bucket_id,
-            )
+            return bucket_refusal(PbTableStatsRespForBucket, one, wrong)
         return PbTableStatsRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, row_count=count)
 
     def _row_count(self, table: TableInfo, bucket: TableBucket) -> int:
@@ -232,8 +228,4 @@ def _first_rows(service: KvService, request: LimitScanRequest, exchange: Exchang
 
 
 def _no_offset(number: int, wrong: LakewardError) -> PbListOffsetsRespForBucket:
-    return PbListOffsetsRespForBucket(bucket_id=number, error_code=wrong.code.value, error_message=wrong.message)
-
-
-def _scan_failed(wrong: LakewardError) -> LimitScanResponse:
-    return LimitScanResponse(error_code=wrong.code.value, error_message=wrong.message)
+    return refusal(PbListOffsetsRespForBucket, wrong, bucket_id=number)

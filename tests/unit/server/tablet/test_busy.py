@@ -13,6 +13,7 @@ import pytest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PrefixLookupRequest
+from lakeward.rpc.error_answers import error_of
 from lakeward.server.tablet.busy import BusyBuckets
 
 A, B, C = (TableBucket(1, None, number) for number in range(3))
@@ -45,6 +46,10 @@ class Asked:
     def fail(self, wrong: Any) -> None:
         """It is refused."""
         self.reply(f"{self.name}: {wrong.code.name}")
+
+    def fail_unless_done(self, wrong: Exception) -> None:
+        """It is refused, whatever was raised."""
+        self.fail(error_of(wrong, self.name, "somebody"))
 
     def settle(self, ask: Any, *what: Any) -> None:
         """It is answered with what a function returns or raises."""

@@ -10,6 +10,7 @@ from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.shared import ErrorResponse, PbBucketOffset, PbTablePath
+from lakeward.rpc.error_answers import refusal
 from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handler import Handlers, path_of
@@ -107,9 +108,7 @@ class LakeHandlers:
             table = self._table(asked.table_id, asked.table_path)
             path = self._prepare(table, asked.bucket_offsets, ignore_previous)
         except LakewardError as wrong:
-            return messages.PbPrepareLakeTableRespForTable(
-                error_code=wrong.code.value, error_message=wrong.message, table_id=asked.table_id
-            )
+            return refusal(messages.PbPrepareLakeTableRespForTable, wrong, table_id=asked.table_id)
         return messages.PbPrepareLakeTableRespForTable(table_id=asked.table_id, lake_table_offsets_path=path)
 
     def _committed(
@@ -183,7 +182,7 @@ def _answered(
         try:
             take(Report(entry.table_id, entry.coordinator_epoch, entry.tiering_epoch))
         except LakewardError as wrong:
-            error = ErrorResponse(error_code=wrong.code.value, error_message=wrong.message)
+            error = refusal(ErrorResponse, wrong)
         answers.append(messages.PbHeartbeatRespForTable(table_id=entry.table_id, error=error))
     return tuple(answers)
 
@@ -199,6 +198,5 @@ def _without_metadata(info: messages.PbLakeTableSnapshotInfo) -> messages.PbComm
 
 
 def _refused(table_id: int | None, wrong: LakewardError) -> messages.PbCommitLakeTableSnapshotRespForTable:
-    return messages.PbCommitLakeTableSnapshotRespForTable(
-        error_code=wrong.code.value, error_message=wrong.message, table_id=-1 if table_id is None else table_id
-    )
+    kind = messages.PbCommitLakeTableSnapshotRespForTable
+    return refusal(kind, wrong, table_id=-1 if table_id is None else table_id)
