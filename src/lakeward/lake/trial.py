@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlparse
@@ -12,6 +11,7 @@ from lakeward.lake.catalog_of import names_catalog
 from lakeward.lake.formats import lake_format
 from lakeward.lake.s3_path import is_s3, lake_path
 from lakeward.lake.s3_properties import store_settings
+from lakeward.runtime.entropy import SystemEntropy
 
 
 def try_lake(format_name: str, properties: Mapping[str, str]) -> None:
@@ -24,6 +24,6 @@ def try_lake(format_name: str, properties: Mapping[str, str]) -> None:
     if isinstance(folder, Path) and folder.is_file():
         raise NotADirectoryError("it is a file, not a directory")
     lake_format(format_name).catalog(properties)
-    file = folder / f".lakeward-trial-{uuid.uuid4()}"
+    file = folder / f".lakeward-trial-{SystemEntropy().uuid()}"
     whole_files.create(file, b"")
     file.unlink(missing_ok=True)

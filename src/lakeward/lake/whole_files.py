@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import uuid
 from pathlib import Path
 
 import pyarrow as pa
 
 from lakeward.lake.s3_path import LakePath, S3Path
+from lakeward.runtime.entropy import SystemEntropy
 
 
 def create(path: LakePath, data: bytes) -> bool:
@@ -91,4 +91,4 @@ def _beside() -> Path:
 
 
 def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+    return path.with_name(f".{path.name}.{SystemEntropy().uuid()}.tmp")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -10,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.remote.directory_store import DirectoryStore
 from lakeward.remote.store import RemoteStore
+from lakeward.runtime.entropy import SystemEntropy
 
 S3_SCHEMES = ("s3", "s3a", "s3n")
 
@@ -40,7 +40,7 @@ async def check_store(store: RemoteStore) -> None:
 
     DeniedError and NotFoundError are mistakes to be corrected; a RetriableError may be over in a while.
     """
-    path = f"lakeward/check/{uuid.uuid4()}"
+    path = f"lakeward/check/{SystemEntropy().uuid()}"
     content = b"Lakeward was here."
     try:
         await store.put(path, content)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-import uuid
 from pathlib import Path
 
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.private_files import share
 
 CHUNK_BYTES = 4 << 20
@@ -18,7 +18,7 @@ _NOT_SUPPORTED = {errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, er
 
 def beside_of(path: Path) -> Path:
     """A name beside a file for what it is to become."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{PART}")
+    return path.with_name(f".{path.name}.{SystemEntropy().uuid().hex[:12]}{PART}")
 
 
 def write_synced(path: Path, data: bytes) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -28,6 +27,7 @@ from lakeward.lake.iceberg.types import FileRows
 from lakeward.lake.iceberg.unnamed_bounds import unnamed_bounds
 from lakeward.lake.parquet_dictionaries import dictionary_columns
 from lakeward.lake.port import LakePlace, Written
+from lakeward.runtime.entropy import SystemEntropy
 
 _ROW_GROUP_ROWS = 1 << 20
 _ROW_GROUP_BYTES = 128 << 20
@@ -163,7 +163,7 @@ class DataFileWriter:
     def _new_file(self) -> _OpenFile:
         assert self._partition is not None
         locations = load_location_provider(self._metadata.location, self._metadata.properties)
-        name = f"{self._place.bucket:05}-{uuid.uuid4()}.parquet"
+        name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}.parquet"
         path = locations.new_data_location(name, self._partition)
         self._paths.append(path)
         return _OpenFile(self._io, path, self._file_rows.schema, self._codec)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +16,7 @@ from lakeward.lake.iceberg.row_positions import DELETE_SCHEMA, deleted_positions
 from lakeward.lake.last_changes import last_changes
 from lakeward.lake.port import LakePlace, Written
 from lakeward.lake.system_columns import CHANGE, CHANGE_FIELD, DELETED
+from lakeward.runtime.entropy import SystemEntropy
 
 
 class MergeWriter:
@@ -93,7 +93,7 @@ class MergeWriter:
     def _delete_file(self, rows: pa.Table, changes: pa.Table) -> DataFile:
         partition = self._data.partition(changes.slice(0, 1).to_batches()[0])
         locations = load_location_provider(self._metadata.location, self._metadata.properties)
-        name = f"{self._place.bucket:05}-{uuid.uuid4()}-deletes.parquet"
+        name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}-deletes.parquet"
         self._delete_path = locations.new_data_location(name, partition)
         output = self._io.new_output(self._delete_path)
         with output.create(overwrite=True) as stream:

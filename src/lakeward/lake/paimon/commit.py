@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from lakeward.lake.paimon.manifests import DELETED, FileEntry, ManifestLine, Manifests
 from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
 from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import SystemEntropy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Committer:
         before = [] if newest is None else _lines(self._manifests, newest)
         base = self._manifests.merged(before)
         delta, changelog = self._manifests.write(change.files), self._manifests.write(change.changelog)
-        name = f"manifest-list-{uuid.uuid4()}"
+        name = f"manifest-list-{SystemEntropy().uuid()}"
         lists = [(f"{name}-{i}", lines) for i, lines in enumerate((base, delta, changelog)) if i < 2 or lines]
         sizes = [(list_name, self._manifests.write_list(list_name, lines)) for list_name, lines in lists]
         snapshot = PaimonSnapshot(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from lakeward.lake.paimon.binary_row import of_binary, to_binary
 from lakeward.lake.paimon.manifest_layout import MANIFEST, MANIFEST_LIST, VERSION
 from lakeward.lake.s3_path import LakePath
 from lakeward.model.data_types import DataType
+from lakeward.runtime.entropy import SystemEntropy
 
 ADDED, DELETED = 0, 1
 DIRECTORY = "manifest"
@@ -95,7 +95,7 @@ class Manifests:
         """A manifest of these entries, and its line; nothing for no entries."""
         if not entries:
             return []
-        name = f"manifest-{uuid.uuid4()}-0"
+        name = f"manifest-{SystemEntropy().uuid()}-0"
         records = [
             {
                 "_VERSION": VERSION,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from lakeward.lake.paimon.value_bounds import value_bounds
 from lakeward.lake.s3_path import LakePath
 from lakeward.lake.system_columns import OFFSET
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
 
 DATA, CHANGELOG = "data", "changelog"
 ROW_GROUP_ROWS = 1 << 20
@@ -43,7 +43,7 @@ class ParquetFiles:
     ) -> None:
         self._shape = shape
         self._place = place
-        self._prefix = f"{prefix}-{uuid.uuid4()}"
+        self._prefix = f"{prefix}-{SystemEntropy().uuid()}"
         self._level = level
         self._source = 1 if level or is_merged else 0
         self._schema = shape.file_schema()
@@ -64,7 +64,7 @@ class ParquetFiles:
 
     def copy(self, entry: FileEntry, prefix: str) -> FileEntry:
         """A second file with the same rows under another name."""
-        path = self._new_path(f"{prefix}-{uuid.uuid4()}")
+        path = self._new_path(f"{prefix}-{SystemEntropy().uuid()}")
         whole_files.copy(self._place.directory / entry.name, path)
         return FileEntry(
             entry.kind, entry.partition, entry.bucket, entry.total_buckets, entry.file | {"_FILE_NAME": path.name}

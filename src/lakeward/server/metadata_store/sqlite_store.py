@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.server.metadata_store.files import Found, MetadataFiles
 from lakeward.server.metadata_store.image import Image
 from lakeward.server.metadata_store.journal import Journal
@@ -73,7 +73,7 @@ class SqliteMetadataStore:
         return cls(data_dir / FILE_NAME)
 
     def _begin(self, found: Found) -> None:
-        self._identity = found.identity or str(uuid.uuid4())
+        self._identity = found.identity or str(SystemEntropy().uuid())
         self._generation = found.reached if found.is_complete else found.end + 1  # a number is not given twice
         for trouble in found.troubles:
             _log.warning("the metadata in %s is whole in spite of %s", self._path.parent, trouble)
