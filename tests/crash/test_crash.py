@@ -5,7 +5,6 @@ CRASH_ROUNDS says how often it is killed, CRASH_SEED repeats the moments of an e
 
 from __future__ import annotations
 
-import os
 import random
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 from arrow_batches import read_batch
+from crash_settings import OPTIONS, ROUNDS, SEED
 from server_process import ServerProcess
 from steady_writer import SteadyWriter
 from wire_client import WireCluster
@@ -23,19 +23,9 @@ from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.messages.table import DropTableRequest, ListTablesRequest
 from lakeward.records.log_batch import crc_is_right, walk_batches
 
-ROUNDS = int(os.environ.get("CRASH_ROUNDS", "5"))
-SEED = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**6))))
 BUCKETS = 3
 IDS = pa.schema([("id", pa.int64())])
 PATH = PbTablePath(database_name="crash", table_name="numbers")
-
-#: Everything that happens by size or by the clock happens often, so that it is interrupted often.
-OPTIONS = {
-    "log__segment__file_size": "40kb",
-    "log__index__interval_size": "1kb",
-    "log__flush__offset__checkpoint_interval": "50ms",
-    "log__retention__check_interval": "100ms",
-}
 
 
 class Reader:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from crash_settings import OPTIONS, ROUNDS, SEED
 from server_process import ServerProcess
 from steady_upserter import SteadyUpserter
-from test_crash import OPTIONS, ROUNDS, SEED
 from wire_client import WireCluster
 from wire_kv import Row, WireKv, play
 from wire_tables import WireTable, create_database

@@ -34,7 +34,7 @@ SEED = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**
 IDS = pa.schema([("id", pa.int64())])
 PATH = PbTablePath(database_name="crash", table_name="numbers")
 _LIFE_S = 20
-_DRIVER = str(Path(__file__).with_name("remote_server.py"))
+_DRIVER = str(Path(__file__).parents[1] / "support" / "remote_server.py")
 
 
 @pytest.mark.crash

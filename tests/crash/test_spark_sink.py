@@ -25,8 +25,8 @@ _ROWS_PER_ROUND = 450  # three batches for each sink
 _COMMITS_PER_ROUND = 6
 _ATTEMPTS = 5
 _TOO_BUSY = "failed to connect back"
-_DRIVER = Path(__file__).with_name("spark_sink_driver.py")
 _SUPPORT = Path(__file__).parents[1] / "support"
+_DRIVER = _SUPPORT / "spark_sink_driver.py"
 
 pytestmark = [
     pytest.mark.crash,

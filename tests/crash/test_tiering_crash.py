@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,12 @@ from typing import Any
 import pytest
 from lake_tables import pyiceberg_table, read_by_pyiceberg
 from server_process import ServerProcess
+from service_lives import Lives
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.port import LakeSnapshot
-from lakeward.runtime.child import Child
 
 ROUNDS = int(os.environ.get("TIERING_CRASH_ROUNDS", "8"))
 STEPS = (
@@ -31,32 +29,6 @@ STEPS = (
     "after the report",
     "a task",
 )
-
-
-class Lives:
-    """The process whose forks are the lives of a service."""
-
-    def __init__(self, bootstrap: str, warehouse: str, database: str) -> None:
-        script = Path(__file__).with_name("tiering_lives.py")
-        self._process = Child(
-            [sys.executable, str(script), bootstrap, warehouse, database],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def live(self, step: str, hit: int = 1) -> str:
-        """One life; `killed`, or its exit code."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{step} {hit}\n")
-        self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
-
-    def close(self) -> None:
-        """No more lives."""
-        self._process.kill()
-        self._process.communicate()
 
 
 @pytest.fixture

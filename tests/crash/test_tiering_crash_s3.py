@@ -11,7 +11,7 @@ import pytest
 from lake_tables import S3Warehouse, read_by_duckdb
 from seaweed import Bucket
 from server_process import ServerProcess
-from test_tiering_crash import Lives
+from service_lives import Lives
 from tiering_runs import TIERED
 
 import lakeward

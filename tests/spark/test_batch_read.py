@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import pytest
+from every_type import EVERY_TYPE, ROW_OF_EVERY_TYPE
 from pyspark.errors import IllegalArgumentException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from server_process import ServerProcess
-from test_python_source import EVERY_TYPE, ROW_OF_EVERY_TYPE
+from spark_reads import explained
 
 import lakeward as lw
-
-
-def explained(df: DataFrame) -> str:
-    """What EXPLAIN prints."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        df.explain()
-    return text.getvalue()
 
 
 @pytest.fixture

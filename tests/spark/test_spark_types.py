@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from test_spark_union_reads import catalog_of
+from spark_reads import catalog_of
 from tiering_runs import TIERED, Warehouse
 from type_matrix import Case, Found, check_page, groups, schema_of, table_of
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from plain_source import HAS_STREAMS, NAME, plain_session
-from test_batch_read import explained
-from test_stream_read import run
+from spark_reads import catalog_of, explained, run
 from tiering_runs import TIERED, Warehouse
 
 import lakeward as lw
@@ -26,15 +25,6 @@ def made(lake: Warehouse, database: str, *, keyed: bool) -> lw.Table:
         buckets=2,
         properties=TIERED,
     )
-
-
-def catalog_of(spark: SparkSession, lake: Warehouse, database: str) -> str:
-    """A catalog that knows where the lake is."""
-    name = f"with_{database}"
-    spark.conf.set(f"spark.sql.catalog.{name}", "io.lakeward.spark.FlussCatalog")
-    spark.conf.set(f"spark.sql.catalog.{name}.bootstrap.servers", lake.bootstrap)
-    spark.conf.set(f"spark.sql.catalog.{name}.lake.warehouse", str(lake.directory))
-    return name
 
 
 @pytest.mark.parametrize("keyed", [False, True])

@@ -21,7 +21,7 @@ from lakeward.runtime.child import Child
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore::FutureWarning")]
 
-_SCRIPT = Path(__file__).with_name("cluster_script.py")
+_SCRIPT = Path(__file__).parents[1] / "support" / "cluster_script.py"
 _HOME = Path(pyspark.__file__).parent
 _WORKERS = 2
 _START_S = 120

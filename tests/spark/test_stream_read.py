@@ -6,20 +6,11 @@ from pathlib import Path
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql import SparkSession
+from spark_reads import run
 
 import lakeward as lw
 from lakeward.client.groups import ConsumerGroups
-
-
-def run(df: DataFrame, checkpoint: Path) -> tuple[StreamingQuery, list[Row]]:
-    """Run a stream over what is there; the query, and the rows it gave."""
-    rows: list[Row] = []
-    writer = df.writeStream.foreachBatch(lambda batch, _: rows.extend(batch.collect()))
-    query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
-    query.awaitTermination(200)
-    return query, rows
 
 
 def append(conn: lw.Connection, name: str, ids: range) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from every_type import EVERY_TYPE, ROW_OF_EVERY_TYPE
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import expr
 from server_process import ServerProcess
-from test_python_source import EVERY_TYPE, ROW_OF_EVERY_TYPE
 
 import lakeward as lw
 

@@ -11,12 +11,12 @@ from lakeward.cli.failures import sentence
 from lakeward.cli.session import root_options
 from lakeward.errors import ErrorCode
 
-_TREE = CommandTree(name="t", sections={"All": {"fails": "cli.failing_command"}}, params=[])
+_TREE = CommandTree(name="t", sections={"All": {"fails": "failing_command"}}, params=[])
 root_options(_TREE)
 
 
 def _failing(wrong: BaseException, *arguments: str, monkeypatch: pytest.MonkeyPatch) -> Result:
-    monkeypatch.setattr("cli.failing_command.WRONG", wrong)
+    monkeypatch.setattr("failing_command.WRONG", wrong)
     return CliRunner().invoke(_TREE, [*arguments, "fails"])
 
 

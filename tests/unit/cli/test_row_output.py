@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+from arrow_strategies import TYPES, columns
 from hypothesis import given
 
-from cli.arrow_strategies import TYPES, columns
 from lakeward.cli.files.formats import open_rows
 from lakeward.cli.row_output import csv_field, row_output
 from lakeward.model.schema import Schema

@@ -10,24 +10,21 @@ import pyarrow as pa
 import pytest
 from arrow_batches import arrow_batch, ids_batch
 from fake_cluster import Asked, FakeCluster, table_info
+from log_fetches import ids, place, point_to, read_all
 from remote_segments import batches, fetch_info, put_segment, told
 
 from lakeward.client.damage import Damage
 from lakeward.client.log_decoder import LogDecoder
 from lakeward.client.log_fetcher import LogFetcher
-from lakeward.client.offsets import Place
 from lakeward.client.remote.directory_source import DirectorySource
-from lakeward.client.results import BucketId
 from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model import json_form
-from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import (
     FetchLogResponse,
     PbFetchLogRespForBucket,
     PbFetchLogRespForTable,
-    PbRemoteLogFetchInfo,
 )
 from lakeward.protocol.messages.table import GetTableSchemaResponse
 
@@ -47,11 +44,6 @@ def fetcher_of(
 ) -> LogFetcher:
     """A fetcher without subscriptions."""
     return LogFetcher(cluster, info, LogDecoder(info, columns), follow=follow)  # type: ignore[arg-type]
-
-
-def place(bucket: int) -> Place:
-    """A bucket of the test table."""
-    return Place(TableBucket(7, None, bucket), BucketId(None, bucket))
 
 
 def reply(asked: Asked, **buckets: bytes | ErrorCode) -> None:
@@ -74,16 +66,6 @@ def offsets(asked: Asked) -> dict[int, int]:
     """What a request asks for: bucket to offset."""
     (table,) = asked.message.tables_req
     return {b.bucket_id: b.fetch_offset for b in table.buckets_req}
-
-
-def ids(*batches: pa.RecordBatch) -> list[int]:
-    """The values of batches."""
-    return [value for batch in batches for value in batch.column("id").to_pylist()]
-
-
-async def read_all(fetcher: LogFetcher) -> list[pa.RecordBatch]:
-    """All batches up to the end."""
-    return [batch async for batch in fetcher]
 
 
 async def test_a_bounded_read_ends_at_its_end(cluster: FakeCluster) -> None:
@@ -232,13 +214,6 @@ async def test_an_unknown_schema_is_asked_for(cluster: FakeCluster) -> None:
         reading = asyncio.ensure_future(anext(fetcher))
         reply(await cluster.channel.next(), b0=ids_batch([3], schema_id=9))
         assert ids(await reading) == [3]
-
-
-def point_to(asked: Asked, info: PbRemoteLogFetchInfo) -> None:
-    """Answer with segments in a file store."""
-    bucket = PbFetchLogRespForBucket(bucket_id=0, high_watermark=900, remote_log_fetch_info=info)
-    table = PbFetchLogRespForTable(table_id=7, buckets_resp=(bucket,))
-    asked.answer.set_result(FetchLogResponse(tables_resp=(table,)))
 
 
 @pytest.mark.parametrize("prefix", ["", "file://", "file:"])

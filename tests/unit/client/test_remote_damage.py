@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from arrow_batches import arrow_batch
 from fake_cluster import FakeCluster, table_info
+from log_fetches import ids, place, point_to, read_all
 from poison import COLUMNS, POISON, good_rows, sealed
 from remote_segments import fetch_info, put_segment
-from test_log_fetcher import ids, place, point_to, read_all
 
 from lakeward.client.damage import Damage
 from lakeward.client.log_decoder import LogDecoder

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_batches import FORMS, brisk, encoded, schema_of, tables
-from test_spans import bytes_of
+from span_bytes import bytes_of
 
 from lakeward.model.data_types import INT, STRING
 from lakeward.records.arrow_row_kernels import arrow_of_rows, keys_of_arrow, rows_of_arrow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from row_vectors import VECTORS, label, types_of, values_of
-from test_spans import bytes_of
+from span_bytes import bytes_of
 
 from lakeward.errors import InvalidError
 from lakeward.model.data_types import ARRAY, INT, STRING

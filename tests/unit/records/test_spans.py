@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import pytest
+from span_bytes import bytes_of
 
 from lakeward.errors import CorruptError
 from lakeward.records.spans import Spans, read_only
-
-
-def bytes_of(spans: Spans) -> list[bytes]:
-    """The stretches as bytes."""
-    return [ctypes.string_at(int(a), int(b - a)) for a, b in zip(spans.starts, spans.ends, strict=True)]
 
 
 def test_spans_of_several_buffers() -> None:

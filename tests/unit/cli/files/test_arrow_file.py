@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from read_files import rows_of
 
-from cli.files.reading import rows_of
 from lakeward.cli.files.arrow_file import ArrowFile
 from lakeward.cli.files.bad_row import BadRowError
 

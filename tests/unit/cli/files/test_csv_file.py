@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from read_files import rows_of, source_of
 
-from cli.files.reading import rows_of, source_of
 from lakeward.cli.files.bad_row import BadRowError
 from lakeward.cli.files.csv_file import CsvFile
 

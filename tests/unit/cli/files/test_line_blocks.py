@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from read_files import source_of
 
-from cli.files.reading import source_of
 from lakeward.cli.files.line_blocks import LineBlocks, whole_lines, whole_quoted_lines
 
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from read_files import source_of
 
-from cli.files.reading import source_of
 from lakeward.cli.files.source import Source, unpacked_name
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from coordinator.coordinator_world import World
-from coordinator.lake.lake_world import TIERED, LakeWorld
+from coordinator_world import World
+from lake_world import TIERED, LakeWorld
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
+from coordinator_world import World, alter_request
 
-from coordinator.coordinator_world import World, alter_request
 from lakeward.protocol.api import Api
 from lakeward.server.coordinator.events import PartitionCreated, PartitionDropped
 

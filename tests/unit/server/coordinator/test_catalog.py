@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from coordinator_world import World, alter_request, partition_request, path
 
-from coordinator.coordinator_world import World, alter_request, partition_request, path
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator.coordinator_world import World
+from coordinator_world import World
+
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as messages
 from lakeward.server.coordinator.service import handlers

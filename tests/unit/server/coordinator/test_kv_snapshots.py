@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from coordinator_world import World, path
 
-from coordinator.coordinator_world import World, path
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import snapshot as messages

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from coordinator_world import World
 
-from coordinator.coordinator_world import World
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import INT, ROW, STRING
 from lakeward.model.schema import Aggregate, Column

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from coordinator.coordinator_world import World
+from coordinator_world import World
 
 
 def test_a_log_table_gets_a_factor_and_buckets() -> None:

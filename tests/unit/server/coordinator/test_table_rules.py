@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from coordinator_world import World, create_request
 
-from coordinator.coordinator_world import World, create_request
 from lakeward.protocol.api import Api
 from lakeward.server.coordinator.alteration import Alteration, AlterOp
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator.coordinator_world import World
+from coordinator_world import World
+
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import cluster as messages

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from coordinator_world import World
 
-from coordinator.coordinator_world import World
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import acl, auth
 from lakeward.protocol.messages import cluster as messages

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from coordinator_world import World, table_json
 
-from coordinator.coordinator_world import World, table_json
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as messages

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.coordinator_world import alter_request, path
-from coordinator.lake.lake_world import TIERED, LakeWorld
+from coordinator_world import alter_request, path
+from lake_world import TIERED, LakeWorld
+
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.table import DropTableRequest

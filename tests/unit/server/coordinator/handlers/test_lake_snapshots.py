@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coordinator_world import alter_request, partition_request, path
+from lake_world import TIERED, LakeWorld
 
-from coordinator.coordinator_world import alter_request, partition_request, path
-from coordinator.lake.lake_world import TIERED, LakeWorld
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from coordinator_world import CALLER, World, alter_request, partition_request, path
 
-from coordinator.coordinator_world import CALLER, World, alter_request, partition_request, path
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import log as log_messages
 from lakeward.protocol.messages import metadata as messages

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from coordinator_world import World, partition_request, path, spec
 
-from coordinator.coordinator_world import World, partition_request, path, spec
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import partition as messages
 from lakeward.server.coordinator.events import PartitionDropped

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from coordinator_world import World
 
-from coordinator.coordinator_world import World
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import log as messages
 from lakeward.protocol.messages.shared import PbBucketOffset

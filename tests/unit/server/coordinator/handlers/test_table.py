@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from coordinator_world import World, alter_request, create_request, path, table_json
 
-from coordinator.coordinator_world import World, alter_request, create_request, path, table_json
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import table as messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbTablePath

@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 import pytest
+from coordinator_world import World, path, table_json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator.coordinator_world import World, path, table_json
 from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import table as messages

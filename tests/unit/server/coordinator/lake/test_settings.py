@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from coordinator_world import World, alter_request, path
 
-from coordinator.coordinator_world import World, alter_request, path
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import cluster, metadata, table
 from lakeward.protocol.messages.shared import PbAlterConfig

@@ -14,7 +14,7 @@ from lakeward.protocol.codec import decode
 from lakeward.records.log_batch import walk_batches
 
 _EXCHANGES = [
-    json.loads(line) for line in (Path(__file__).parents[2] / "data" / "client-1.0.jsonl").read_text().splitlines()
+    json.loads(line) for line in (Path(__file__).parents[1] / "data" / "client-1.0.jsonl").read_text().splitlines()
 ]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.coordinator_world import World, path
+from coordinator_world import World, path
+
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.shared import PbBucketOffset

@@ -11,7 +11,7 @@ from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.type_text import parse_type
 from lakeward.model.values import Timestamp, decimal_of
 
-VECTORS: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data" / "vectors.json").read_text(encoding="utf-8"))
+VECTORS: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text(encoding="utf-8"))
 
 
 def types_of(vector: dict[str, Any]) -> tuple[DataType, ...]:
