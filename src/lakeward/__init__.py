@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from lakeward import spark as spark
-    from lakeward.client.connection import AsyncConnection, aconnect
+    from lakeward.client.connection import AsyncConnection
     from lakeward.client.keyed.missing_keys import KeyNotFoundError
     from lakeward.client.keyed.upserter import AsyncUpserter
     from lakeward.client.results import (
@@ -31,7 +31,7 @@ if _TYPE_CHECKING:
         UpsertResult,
     )
     from lakeward.client.scan import AsyncScan
-    from lakeward.client.sync import Connection, connect
+    from lakeward.client.sync import Connection
     from lakeward.client.sync_scan import Scan
     from lakeward.client.sync_table import Table
     from lakeward.client.sync_writers import Upserter, Writer
@@ -51,6 +51,7 @@ if _TYPE_CHECKING:
     from lakeward.model.data_types import DataType
     from lakeward.model.schema import Column, Schema
     from lakeward.model.table import TableInfo, TablePath
+    from lakeward.query.door import aconnect, connect
 
 __all__ = [
     "AlreadyExistsError",
@@ -91,7 +92,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "client.connection": ("AsyncConnection", "aconnect"),
+    "client.connection": ("AsyncConnection",),
     "client.keyed.missing_keys": ("KeyNotFoundError",),
     "client.keyed.upserter": ("AsyncUpserter",),
     "client.results": (
@@ -105,7 +106,7 @@ _HOMES = {
         "UpsertResult",
     ),
     "client.scan": ("AsyncScan",),
-    "client.sync": ("Connection", "connect"),
+    "client.sync": ("Connection",),
     "client.sync_scan": ("Scan",),
     "client.sync_table": ("Table",),
     "client.sync_writers": ("Upserter", "Writer"),
@@ -125,6 +126,7 @@ _HOMES = {
     "model.data_types": ("DataType",),
     "model.schema": ("Column", "Schema"),
     "model.table": ("TableInfo", "TablePath"),
+    "query.door": ("aconnect", "connect"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -3,10 +3,10 @@
 The blocking door
     sync, sync_table, sync_writers, sync_scan
                        Connection, Table, Writer, Scan: facades over the asyncio core
-    loop_thread        the background event loop the facades run on
+    loop_thread        the background event loop the facades run on, or that of an asyncio caller
 
 The cluster
-    connection         AsyncConnection: opens, hands out tables, closes everything it opened
+    connection         AsyncConnection: opens, hands out tables, closes everything it opened; QueryEngine, its SQL
     admin              databases, tables, cluster options
     lake               snapshots of the lake; what a tiering service reports
     cluster            what everything on one connection shares: settings, channels, metadata, worker threads
@@ -17,7 +17,6 @@ The cluster
 
 A table
     table              AsyncTable: the factory of writers and scans
-    query_door         SQL from asyncio, on a thread of its own
     partitions         listed, created, dropped, made to exist before a write
     offsets            where each bucket's log begins and ends, and what offset a time stands for
     groups             how far consumer groups got, kept in a table of the cluster

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from lakeward.client.admin import Admin, path_of, table_info
 from lakeward.client.cluster import Cluster, addresses
 from lakeward.client.keyed.conventions import with_bucketing
 from lakeward.client.lake import AsyncLake
+from lakeward.client.loop_thread import CallersLoop, LoopThread
 from lakeward.client.settings import ClientSettings
 from lakeward.client.table import AsyncTable
 from lakeward.client.writer_ids import WriterIds
@@ -20,37 +21,50 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-async def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> AsyncConnection:
-    """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes."""
-    lake = options.pop("lake", None)
-    opened = await AsyncConnection.open(bootstrap, options)
-    opened.lake_properties = {**opened.lake_properties, **(lake or {})}
-    return opened
+class QueryEngine(Protocol):
+    """Answers SELECTs over the tables of connections. It stands above the client, which is handed one."""
+
+    def answer(
+        self,
+        conn: AsyncConnection,
+        loop: LoopThread,
+        sql: str,
+        options: Mapping[str, str] | None,
+        names: Mapping[str, str] | None,
+    ) -> pa.Table:
+        """The answer as Arrow; blocks, while requests run on the loop. `names` are short names of tables."""
+        ...
+
+    def metrics(self, conn: AsyncConnection) -> str:
+        """What queries of a connection have read, as Prometheus' text."""
+        ...
 
 
 class AsyncConnection(Admin):
     """A connection to a cluster, with the methods of Connection as coroutines."""
 
-    def __init__(self, bootstrap: str, cluster: Cluster) -> None:
+    def __init__(self, bootstrap: str, cluster: Cluster, engine: QueryEngine, lake: Mapping[str, str]) -> None:
         super().__init__(cluster)
         self.bootstrap = bootstrap
         self.closed = False
         self.lake = AsyncLake(cluster)
         #: Properties of the lake's catalog, for queries; a bucket is reached as that of remote storage is.
-        self.lake_properties: Mapping[str, str] = cluster.settings.store_options
+        self.lake_properties: Mapping[str, str] = {**cluster.settings.store_options, **lake}
+        self.engine = engine
         self._writer_ids = WriterIds(cluster)
 
     @classmethod
-    async def open(cls, bootstrap: str | Sequence[str], options: Mapping[str, Any]) -> AsyncConnection:
-        """Connect and learn which servers there are."""
-        found = addresses(bootstrap)
+    async def open(cls, bootstrap: str | Sequence[str], engine: QueryEngine, options: Mapping[str, Any]) -> Self:
+        """Connect and learn which servers there are; the options are those of `lakeward.connect`."""
+        found, options = addresses(bootstrap), dict(options)
+        lake = options.pop("lake", None) or {}
         cluster = Cluster(found, ClientSettings.of(options))
         try:
             await cluster.metadata.refresh()
         except BaseException:
             await cluster.close()
             raise
-        return cls(",".join(map(str, found)), cluster)
+        return cls(",".join(map(str, found)), cluster, engine, lake)
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,11 +119,14 @@ class AsyncConnection(Admin):
     async def _query(
         self, sql: str, options: Mapping[str, str] | None, names: Mapping[str, str] | None = None
     ) -> pa.Table:
-        from lakeward.client.query_door import query
-
-        return await query(self, sql, options, names)
+        """On a thread, since queries block; a query that nobody waits for asks no more."""
+        loop = CallersLoop()
+        try:
+            return await asyncio.to_thread(self.engine.answer, self, loop, sql, options, names)
+        except asyncio.CancelledError:
+            loop.leave()
+            raise
 
     def metrics(self) -> str:
         """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""
-        told: str = import_module("lakeward.query.query_metrics").metrics_of(self).text()
-        return told
+        return self.engine.metrics(self)

@@ -67,6 +67,28 @@ class LoopThread:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
 
 
+class CallersLoop(LoopThread):
+    """The loop that is running, for blocking code on other threads; a query that nobody waits for asks no more."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._left = False
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the loop and wait for its result, which the loop's own thread must not do."""
+        if self._left:
+            work.close()
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The query was cancelled.")
+        return super().run(work)
+
+    def leave(self) -> None:
+        """Nobody waits any more."""
+        self._left = True
+
+    def close(self) -> None:
+        """It is the caller's."""
+
+
 class _Job(Generic[T]):
     """Work on the loop, for whoever waits for it elsewhere."""
 

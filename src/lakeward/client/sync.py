@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lakeward.client.connection import AsyncConnection
+from lakeward.client.connection import AsyncConnection, QueryEngine
 from lakeward.client.lake import Lake
 from lakeward.client.loop_thread import LoopThread
 from lakeward.client.results import ClusterOption, DatabaseInfo, ServerInfo
@@ -17,33 +16,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> Connection:
-    """Connect to a Lakeward or Apache Fluss cluster.
-
-    `bootstrap` is `host:port`, several of them separated by commas, or a list. Options are those of Apache Fluss,
-    without `client.` and with underscores (`writer_acks="all"`), or as they are (`**{"client.writer.acks": "all"}`).
-    `lake={"warehouse": …}` are properties of the lake's catalog for queries, by the names of its library; they win over
-    what tables say themselves. Options `s3.*` say how remote storage is reached, and a lake that is in S3.
-    """
-    lake = options.pop("lake", None)
-    loop = LoopThread("lakeward-client")
-    try:
-        return Connection(loop, loop.run(AsyncConnection.open(bootstrap, options)), lake)
-    except BaseException:
-        loop.close()
-        raise
-
-
 class Connection:
     """A connection to a cluster: databases, tables and their data. Safe to share between threads."""
 
-    def __init__(self, loop: LoopThread, inner: AsyncConnection, lake: Mapping[str, str] | None = None) -> None:
+    def __init__(self, loop: LoopThread, inner: AsyncConnection) -> None:
         self._loop = loop
         self._inner = inner
-        #: Properties of the lake's catalog, for queries.
-        self.lake_properties: Mapping[str, str] = {**inner.lake_properties, **(lake or {})}
         #: How far the lake is, and what a tiering service says to the cluster.
         self.lake = Lake(loop, inner.lake)
+
+    @classmethod
+    def open(cls, bootstrap: str | Sequence[str], engine: QueryEngine, options: Mapping[str, Any]) -> Self:
+        """Start a background loop and connect on it; the options are those of `lakeward.connect`."""
+        loop = LoopThread("lakeward-client")
+        try:
+            return cls(loop, loop.run(AsyncConnection.open(bootstrap, engine, options)))
+        except BaseException:
+            loop.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -58,6 +48,11 @@ class Connection:
     def inner(self) -> AsyncConnection:
         """What this is a facade of."""
         return self._inner
+
+    @property
+    def lake_properties(self) -> Mapping[str, str]:
+        """Properties of the lake's catalog, for queries."""
+        return self._inner.lake_properties
 
     def close(self) -> None:
         """Close every socket and end the background thread; harmless when done before."""
@@ -134,7 +129,7 @@ class Connection:
                 exist_ok=exist_ok,
             )
         )
-        return Table(self._loop, inner, self)
+        return Table(self._loop, inner, self._query)
 
     def table(self, path: str, *, bucketing: str | None = None) -> Table:
         """A table that exists, by `db.table` or by `table` in the database `fluss`.
@@ -142,7 +137,7 @@ class Connection:
         `bucketing` is `"java"` or `"pyfluss"`: who else writes the table, because the two look for some keys in
         different buckets. Without it the table's own `lakeward.bucketing` counts, and without that, Java.
         """
-        return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)), self)
+        return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)), self._query)
 
     def has_table(self, path: str) -> bool:
         """Whether the table exists."""
@@ -168,9 +163,10 @@ class Connection:
 
         `options` are those of a read: `scan.timestamp-millis`, `scan.snapshot-id`, `lake.warehouse`, …
         """
-        # By name, since plans stand above the client.
-        answer: pa.Table = import_module("lakeward.query.sql").run_sql(self, query, options)
-        return answer
+        return self._query(query, options)
+
+    def _query(self, sql: str, options: Mapping[str, str] | None, names: Mapping[str, str] | None = None) -> pa.Table:
+        return self._inner.engine.answer(self._inner, self._loop, sql, options, names)
 
     def metrics(self) -> str:
         """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""

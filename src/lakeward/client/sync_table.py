@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.loop_thread import LoopThread
@@ -22,17 +21,19 @@ if TYPE_CHECKING:
     from lakeward.client.damage import Skips
     from lakeward.client.keyed.keyed_rows import Missing
     from lakeward.client.log_peek import LogPeek
-    from lakeward.client.sync import Connection
     from lakeward.records.predicate import Predicate
+
+#: Answers a SELECT: the query, options of the read, short names of tables.
+RunQuery = Callable[[str, Mapping[str, str] | None, Mapping[str, str]], "pa.Table"]
 
 
 class Table:
     """A table: append to it and scan it, or, with a primary key, upsert and look up rows by key."""
 
-    def __init__(self, loop: LoopThread, inner: AsyncTable, connection: Connection) -> None:
+    def __init__(self, loop: LoopThread, inner: AsyncTable, run_query: RunQuery) -> None:
         self._loop = loop
         self._inner = inner
-        self._connection = connection
+        self._run_query = run_query
 
     def __repr__(self) -> str:
         return f"<lakeward table {self.path}>"
@@ -245,10 +246,7 @@ class Table:
 
     def query(self, sql: str, options: Mapping[str, str] | None = None) -> pa.Table:
         """The answer to a SELECT over this table, called `t`, and others by `db.table`; see `Connection.sql`."""
-        # By name, since plans stand above the client.
-        run_sql = import_module("lakeward.query.sql").run_sql
-        answer: pa.Table = run_sql(self._connection, sql, options, {"t": str(self.path)})
-        return answer
+        return self._run_query(sql, options, {"t": str(self.path)})
 
     def head(self, n: int = 10) -> pa.Table:
         """A few rows of the table, the quick way."""

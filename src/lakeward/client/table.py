@@ -34,17 +34,17 @@ _NOT_COUNTED = {ErrorCode.INVALID_TABLE, ErrorCode.UNSUPPORTED_VERSION}
 
 
 #: Answers a SELECT: its text, the options of the read, and short names of tables.
-Queried = Callable[[str, Mapping[str, str] | None, Mapping[str, str]], Awaitable["pa.Table"]]
+RunQuery = Callable[[str, Mapping[str, str] | None, Mapping[str, str]], Awaitable["pa.Table"]]
 
 
 class AsyncTable:
     """A table, with the methods of Table as coroutines."""
 
     def __init__(
-        self, cluster: Cluster, ids: WriterIds, info: TableInfo, bucketing: str | None, queried: Queried
+        self, cluster: Cluster, ids: WriterIds, info: TableInfo, bucketing: str | None, run_query: RunQuery
     ) -> None:
         self._cluster = cluster
-        self._queried = queried
+        self._run_query = run_query
         self._ids = ids
         self._bucketing = None if bucketing is None else bucketing_of(bucketing)
         self.info = info
@@ -276,7 +276,7 @@ class AsyncTable:
 
         It is planned and put together on a thread; a cancelled one ends there before it asks the cluster again.
         """
-        return await self._queried(sql, options, {"t": str(self.path)})
+        return await self._run_query(sql, options, {"t": str(self.path)})
 
     async def head(self, n: int = 10) -> pa.Table:
         """A few rows of the table, the quick way."""

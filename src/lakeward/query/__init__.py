@@ -27,6 +27,7 @@ The lake's half
     key_ranges         whether rows from one key to another can have changed
 
 Without an engine of one's own
+    door               connect: the client's connections, with SQL
     sql, sql_tree      a SELECT over tables, by DuckDB; what it wants of them
     keyword_hint       what to say when a column has the name of a word of SQL
     duck_session       DuckDB for one query

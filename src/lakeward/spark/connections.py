@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from threading import Lock
 
 from lakeward.client.absence import tell_away, tell_back
-from lakeward.client.sync import Connection, connect
+from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.client import AWAY_TIMEOUT, patient
 from lakeward.options.spark import BOOTSTRAP_SERVERS, client_options
+from lakeward.query.door import connect
+from lakeward.runtime.backoff import Backoff
 
-_POLL_S = 0.5
+_BACKOFF = Backoff(0.1, 1.0)
 _lock = Lock()
 _open: dict[tuple[int, str, tuple[tuple[str, str], ...]], Connection] = {}
 
@@ -35,18 +37,18 @@ def connection(options: Mapping[str, str], *, expected: bool = False) -> Connect
 
 
 def _opened(bootstrap: str, options: Mapping[str, str]) -> Connection:
-    began_s, wait_s, told = time.monotonic(), AWAY_TIMEOUT.read(options) / 1000, False
+    began_s, wait_s, failures = time.monotonic(), AWAY_TIMEOUT.read(options) / 1000, 0
     while True:
         try:
             found = connect(bootstrap, **options)
         except LakewardError as wrong:
             if wrong.code is not ErrorCode.NETWORK or time.monotonic() - began_s > wait_s:
                 raise
-            if not told:
+            if not failures:
                 tell_away(wrong, wait_s)
-            told = True
-            time.sleep(_POLL_S)
+            failures += 1
+            time.sleep(_BACKOFF.pause_s(failures))
         else:
-            if told:
+            if failures:
                 tell_back(time.monotonic() - began_s)
             return found

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakeward.client.sync import Connection, connect
+from lakeward.client.sync import Connection
 from lakeward.options.spark import client_options
+from lakeward.query.door import connect
 from lakeward.spark.spark_runner import SparkRunner
 from lakeward.spark.spark_session import session
 from lakeward.tiering.assembly import assembled
