@@ -11,10 +11,12 @@ What is asked
 A bounded read:  plan_read → splits (spread over tasks) → read_split
     planner            plan_read: one snapshot of the lake, one set of end offsets
     plan               what is read, in one line for EXPLAIN
+    replan             again, while the table moves on under a plan
     gc_pause           no garbage collection meanwhile
     log_bytes          what to expect of the log, for those who explain a plan
     splits             the unit of work: a stretch of a bucket's log, a bucket's state, files of the lake, or both
     read               a split → Arrow batches
+    log_rows           its stretch of the log
     query_metrics      what was read from which tier, and how long it took
 
 The lake's half

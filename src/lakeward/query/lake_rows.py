@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from lakeward.model.partition import name_of_values
 from lakeward.model.schema import Schema
 from lakeward.query.cold import LogGoneError, open_reader
 from lakeward.query.data_loss import DataLossError
+from lakeward.query.log_rows import LogRows
 from lakeward.query.merge import Tail
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeRangeSplit, LakeSplit, OffsetWindow
@@ -25,19 +26,16 @@ from lakeward.records.arrow_types import arrow_schema
 if TYPE_CHECKING:
     from lakeward.client.sync_table import Table
 
-#: Reads a stretch of a bucket's changelog: which columns, from where to where.
-Changes = Callable[[BucketId, int, int, tuple[str, ...]], Iterator[pa.RecordBatch]]
-
 
 class LakeRows:
     """How one request reads files of a table's lake."""
 
-    def __init__(self, table: Table, request: ReadRequest, columns: tuple[str, ...], changes: Changes) -> None:
+    def __init__(self, table: Table, request: ReadRequest, columns: tuple[str, ...], log: LogRows) -> None:
         self._table = table
         self._info = table.info
         self._request = request
         self._columns = columns
-        self._changes = changes
+        self._log = log
         self._opened: LakeReader | None = None
 
     def _reader(self) -> LakeReader:
@@ -68,7 +66,7 @@ class LakeRows:
 
     def _merged(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
         try:
-            tail = self._tail(split)
+            tail = self.tail(split)
         except DataLossError as lost:
             yield from self.rows(self._newer(split, lost))
             return
@@ -82,16 +80,10 @@ class LakeRows:
                 yield rows if rows.schema.equals(target) else rows.cast(target)
 
     def tail(self, split: LakeSplit) -> Tail:
-        """The changes of a split; LogGoneError when retention has removed them."""
-        try:
-            return self._tail(split)
-        except DataLossError as lost:
-            raise LogGoneError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
-
-    def _tail(self, split: LakeSplit) -> Tail:
+        """The changes of a split; DataLossError when retention has removed them."""
         names = self._with_keys()
         schema = arrow_schema(self._shown(names)).append(pa.field("_change_type", pa.string()))
-        changes = self._changes(split.id, split.log_start, split.log_stop, names)
+        changes = self._log.fetch(split.tail, names, metadata=True, strict=True)
         found = [batch.select(schema.names).cast(schema) for batch in changes]
         return Tail(pa.Table.from_batches(found, schema), self._info.schema.primary_key)
 

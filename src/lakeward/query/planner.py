@@ -35,6 +35,7 @@ from lakeward.query.lake_cache import cold_key, lake_cache_of
 from lakeward.query.offset_bounds import offset_bounds
 from lakeward.query.options import StartupMode, Tiers
 from lakeward.query.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
+from lakeward.query.replan import replan
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeSplit, Split, StateSplit
 from lakeward.query.union import lake_splits, union_splits
@@ -44,39 +45,28 @@ if TYPE_CHECKING:
     from lakeward.client.sync import Connection
     from lakeward.client.sync_table import Table
 
-_ATTEMPTS = 3
-#: Partitions may go while they are looked at; each time costs little.
-_LISTINGS = 10
-
 
 def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     """Plan a read up to where the table ends now, or as it was when options say so."""
+    return replan(conn, lambda: plan_once(conn, request))
+
+
+def plan_once(conn: Connection, request: ReadRequest) -> Plan:
+    """The same for those who plan again themselves, when the table has overtaken a plan (see `replan`)."""
     with no_collections():
-        for attempt in range(_LISTINGS):
-            try:
-                return _planned(conn, request)
-            except LakewardError as wrong:  # a partition that was listed is gone
-                if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS or attempt == _LISTINGS - 1:
-                    raise
-    raise AssertionError("the last attempt returns or raises")
+        return _plan(conn, request)
 
 
-def _planned(conn: Connection, request: ReadRequest) -> Plan:
+def _plan(conn: Connection, request: ReadRequest) -> Plan:
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     if not _sees_lake(table.info, request):
         return _from_servers(table, request)
-    for attempt in range(_ATTEMPTS):
-        try:
-            return _with_lake(conn, table, request)
-        except LakeUnavailableError as wrong:
-            _check_log_suffices(table, request, wrong)
-            return _from_servers(table, request)
-        except LogGoneError:
-            lake_cache_of(conn.inner).forget_readers()
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    try:
+        return _with_lake(conn, table, request)
+    except LakeUnavailableError as wrong:
+        _check_log_suffices(table, request, wrong)
+        return _from_servers(table, request)
 
 
 def _sees_lake(info: TableInfo, request: ReadRequest) -> bool:

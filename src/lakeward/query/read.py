@@ -16,11 +16,11 @@ from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.cold import LogGoneError
-from lakeward.query.data_loss import DataLossError, missing, removed
+from lakeward.query.data_loss import DataLossError
 from lakeward.query.lake_cache import lake_cache_of
 from lakeward.query.lake_rows import LakeRows
+from lakeward.query.log_rows import LogRows
 from lakeward.query.merge import Tail
-from lakeward.query.pushdown import to_predicate
 from lakeward.query.query_metrics import QueryMetrics, metrics_of
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeRangeSplit, LakeSplit, LogSplit, Split, StateSplit
@@ -30,7 +30,6 @@ from lakeward.records.arrow_types import arrow_schema
 
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
-    from lakeward.client.sync_scan import Scan
     from lakeward.client.sync_table import Table
 
 _COUNTED_ROWS = 1 << 20
@@ -65,9 +64,13 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
 
 def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
     """The changes of splits, to be laid over their files by whoever reads them; LogGoneError if they are gone."""
-    reading = _Reading(conn.table(str(request.path)), request)
-    with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
-        return list(threads.map(reading.tail, splits))
+    table = conn.table(str(request.path))
+    lake = LakeRows(table, request, _shown(table.info.schema, request).names, LogRows(table, request))
+    try:
+        with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
+            return list(threads.map(lake.tail, splits))
+    except DataLossError as lost:
+        raise LogGoneError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
 
 
 def _told(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -92,7 +95,8 @@ class _Reading:
         self._request = request
         self._schema = table.info.schema
         self._columns = _shown(self._schema, request).names
-        self._lake = LakeRows(table, request, self._columns, self._tail)
+        self._log = LogRows(table, request)
+        self._lake = LakeRows(table, request, self._columns, self._log)
         self._are_rows: dict[BucketId, bool] = {}
         keyed, properties = table.info.descriptor.has_primary_key, table.info.descriptor.properties
         self._may_turn_to_lake = request.view is View.ROWS and not keyed and LAKE_ENABLED.read(properties)
@@ -100,15 +104,15 @@ class _Reading:
     def rows(self, split: Split) -> Iterator[pa.RecordBatch]:
         match split:
             case StateSplit():
-                return self.state(split)
+                return self._state(split)
             case LakeSplit():
-                return self.lake(split)
+                return self._lake.rows(split)
             case LakeRangeSplit():
-                return self.lake_range(split)
+                return self._lake.in_windows(split)
             case LogSplit():
-                return self.log(split)
+                return self._of_log(split)
 
-    def log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
+    def _of_log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         match self._request.view:
             case View.CHANGELOG:
                 rows = ChangelogRows(self._schema, self._columns)
@@ -123,19 +127,7 @@ class _Reading:
             case _:
                 return self._plain(split)
 
-    def tail(self, split: LakeSplit) -> Tail:
-        return self._lake.tail(split)
-
-    def lake(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
-        return self._lake.rows(split)
-
-    def lake_range(self, split: LakeRangeSplit) -> Iterator[pa.RecordBatch]:
-        return self._lake.in_windows(split)
-
-    def _tail(self, id_: BucketId, start: int, stop: int, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        return self._fetched(LogSplit(id_.partition, id_.bucket, start, stop), columns, metadata=True, strict=True)
-
-    def state(self, split: StateSplit) -> Iterator[pa.RecordBatch]:
+    def _state(self, split: StateSplit) -> Iterator[pa.RecordBatch]:
         view = self._request.view
         columns = self._schema.names if view is View.BINLOG else self._own_columns()
         found = self._state_rows(split, columns)
@@ -153,7 +145,7 @@ class _Reading:
     def _state_rows(self, split: StateSplit, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         try:
             yield from self._table.snapshot_batches(
-                columns, partitions=_partitions(split), buckets=[split.bucket], as_of=split.as_of
+                columns, partitions=split.partitions, buckets=[split.bucket], as_of=split.as_of
             )
         except LakewardError as wrong:
             if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
@@ -172,7 +164,7 @@ class _Reading:
         if self._may_turn_to_lake:
             yield from self._log_or_lake(split)
             return
-        for rows in self._fetched(split, self._own_columns(), metadata=False):
+        for rows in self._log.fetch(split, self._own_columns(), metadata=False):
             yield rows if self._columns else counted(rows.num_rows)
 
     def _offsets_are_rows(self, bucket: BucketId) -> bool:
@@ -190,7 +182,7 @@ class _Reading:
             begin, seen, gaps = at, 0, list[LeftOut]()
             left = replace(split, start=at)
             try:
-                for rows in self._fetched(left, self._own_columns(), metadata=told, strict=True, gaps=gaps):
+                for rows in self._log.fetch(left, self._own_columns(), metadata=told, strict=True, gaps=gaps):
                     seen += rows.num_rows
                     at = rows.column("_offset")[-1].as_py() + 1 if told else _behind(begin + seen, gaps)
                     yield rows.select(names) if names else counted(rows.num_rows)
@@ -208,68 +200,10 @@ class _Reading:
         made: ChangelogRows | BinlogRows | UpsertRows,
         lead: int = 0,
     ) -> Iterator[pa.RecordBatch]:
-        for changes in self._fetched(split, columns, metadata=True, lead=lead):
+        for changes in self._log.fetch(split, columns, metadata=True, lead=lead):
             rows = made.rows(changes)
             if rows.num_rows:
                 yield rows
-
-    def _fetched(
-        self,
-        split: LogSplit,
-        columns: tuple[str, ...],
-        *,
-        metadata: bool,
-        lead: int = 0,
-        strict: bool = False,
-        gaps: list[LeftOut] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """The log of a split, from `lead` offsets earlier if they are there; tells what retention has removed."""
-        start = max(split.start - lead, 0)
-        while start < split.stop:
-            try:
-                scan = self._scan(split, start, columns, metadata=metadata)
-                yield from self._minding_gaps(split, scan, [] if gaps is None else gaps)
-                return
-            except LakewardError as wrong:
-                if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
-                    raise
-                begin = self._table.offsets("earliest", partitions=_partitions(split))[split.id]
-                if begin <= start:
-                    raise
-                if begin > split.start and (strict or self._request.settings.fail_on_data_loss):
-                    raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
-            start = begin
-
-    def _minding_gaps(self, split: LogSplit, scan: Scan, gaps: list[LeftOut]) -> Iterator[pa.RecordBatch]:
-        """The rows of a scan; a stream must not pass over offsets that are missing, unless it is told to."""
-        minds = split.in_stream and self._request.settings.fail_on_data_loss
-        for rows in scan.batches():
-            if minds and scan.left_out:
-                self._refuse_gaps(split, scan)
-            gaps[:] = scan.left_out
-            yield rows
-        if minds:
-            self._refuse_gaps(split, scan)
-
-    def _refuse_gaps(self, split: LogSplit, scan: Scan) -> None:
-        for one in scan.left_out:
-            if one.missing and one.stop > split.start:
-                raise missing(self._request.path, split.id, one.start, one.stop)
-
-    def _scan(self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool) -> Scan:
-        where = None
-        if not self._table.info.descriptor.has_primary_key:  # servers judge no batches of changes
-            where = to_predicate(self._request.filters, self._schema)
-        return self._table.scan(
-            columns,
-            start={split.id: start},
-            end={split.id: split.stop},
-            partitions=_partitions(split),
-            buckets=[split.bucket],
-            metadata_columns=metadata,
-            where=where,
-            skip_damaged=self._request.settings.skip_damaged,
-        )
 
     def _own_columns(self) -> tuple[str, ...]:
         """The table's columns to read; at least one, since the server sends all when asked for none."""
@@ -286,10 +220,6 @@ def _behind(offset: int, gaps: Sequence[LeftOut]) -> int:
         if gap.start <= offset:
             offset += gap.stop - gap.start
     return offset
-
-
-def _partitions(split: Split) -> list[str] | None:
-    return None if split.partition is None else [split.partition]
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

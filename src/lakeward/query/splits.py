@@ -47,6 +47,11 @@ class LogSplit:
         return BucketId(self.partition, self.bucket)
 
     @property
+    def partitions(self) -> list[str] | None:
+        """The partition, as scans want it: None where the table has none."""
+        return None if self.partition is None else [self.partition]
+
+    @property
     def tier(self) -> Tier:
         """The servers alone."""
         return Tier.LOG_ONLY
@@ -89,6 +94,11 @@ class StateSplit:
         return BucketId(self.partition, self.bucket)
 
     @property
+    def partitions(self) -> list[str] | None:
+        """The partition, as scans want it: None where the table has none."""
+        return None if self.partition is None else [self.partition]
+
+    @property
     def tier(self) -> Tier:
         """The servers alone."""
         return Tier.LOG_ONLY
@@ -127,6 +137,11 @@ class LakeSplit:
     def id(self) -> BucketId:
         """The bucket."""
         return BucketId(self.partition, self.bucket)
+
+    @property
+    def tail(self) -> LogSplit:
+        """The changes to the files."""
+        return LogSplit(self.partition, self.bucket, self.log_start, self.log_stop)
 
     @property
     def tier(self) -> Tier:

@@ -13,9 +13,9 @@ from lakeward.query.cold import LogGoneError
 from lakeward.query.duck_session import duck_session
 from lakeward.query.duckdb_views import PlanView
 from lakeward.query.keyword_hint import keyword_hint
-from lakeward.query.lake_cache import lake_cache_of
-from lakeward.query.planner import plan_read
+from lakeward.query.planner import plan_once
 from lakeward.query.query_metrics import metrics_of
+from lakeward.query.replan import replan
 from lakeward.query.request import ReadRequest
 from lakeward.query.sql_tree import SqlTree
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.sync import Connection
-
-_ATTEMPTS = 3
 
 
 def run_sql(
@@ -36,23 +34,17 @@ def run_sql(
     (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made anew.
     """
     with metrics_of(conn.inner).query():
-        return _retried(conn, sql, options or {}, names or {})
+        return _run(conn, sql, options or {}, names or {})
 
 
-def _retried(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[str, str]) -> pa.Table:
+def _run(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[str, str]) -> pa.Table:
     try:
         tree = SqlTree(sql)
     except LakewardError as wrong:
         raise wrong.code.error(wrong.message + keyword_hint(conn, sql, names)) from wrong
     given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options)
-    for attempt in range(_ATTEMPTS):
-        try:
-            return _answer(conn, sql, tree, given, {k.lower(): v for k, v in names.items()})
-        except LogGoneError:
-            lake_cache_of(conn.inner).forget_readers()
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    short = {k.lower(): v for k, v in names.items()}
+    return replan(conn, lambda: _answer(conn, sql, tree, given, short))
 
 
 def _answer(
@@ -103,7 +95,7 @@ def _view(conn: Connection, duck: Any, tree: SqlTree, asked: ReadRequest) -> Pla
     info = conn.table(str(asked.path)).info
     columns = tree.columns(info.schema) or info.schema.names[:1]
     request = replace(asked, columns=columns, filters=tree.filters(info.schema), parallelism=1)
-    return PlanView(conn, duck, info, request, plan_read(conn, request))
+    return PlanView(conn, duck, info, request, plan_once(conn, request))
 
 
 def _told(wrong: Exception, views: list[PlanView]) -> Exception:

@@ -30,6 +30,7 @@ from lakeward.query.file_pruning import may_match
 from lakeward.query.filters import columns_of
 from lakeward.query.lake_rows import may_hold
 from lakeward.query.options import Tiers
+from lakeward.query.replan import replan
 from lakeward.query.request import ReadRequest
 from lakeward.query.splits import LakeRangeSplit, LakeSplit, OffsetWindow, Split
 from lakeward.query.stream_offset import Position
@@ -40,7 +41,6 @@ from lakeward.query.views import View
 if TYPE_CHECKING:
     from lakeward.client.sync import Connection
 
-_ATTEMPTS = 3
 #: Rows of files that make a task of their own worth while.
 _SPLIT_ROWS_MIN = 1_000_000
 
@@ -60,16 +60,11 @@ def reads_lake(found: TableNow, request: ReadRequest) -> bool:
 
 def beginning(conn: Connection, found: TableNow, request: ReadRequest) -> Beginning | None:
     """Where a stream of everything begins; None: nothing is in the lake, or it is out of reach and not needed."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            return StreamLake(conn, found, request).beginning()
-        except LakeUnavailableError as wrong:
-            _check_log_suffices(found, request, wrong)
-            return None
-        except LogGoneError:
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    try:
+        return replan(conn, lambda: StreamLake(conn, found, request).beginning())
+    except LakeUnavailableError as wrong:
+        _check_log_suffices(found, request, wrong)
+        return None
 
 
 def _check_log_suffices(found: TableNow, request: ReadRequest, wrong: LakeUnavailableError) -> None:
