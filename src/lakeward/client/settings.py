@@ -27,7 +27,6 @@ class ClientSettings:
     buffer_bytes: int = 64 * _MB
     batch_bytes: int = 2 * _MB
     linger_ms: float = 100
-    request_bytes_max: int = 10 * _MB
     retries: int = 2**31 - 1
     idempotent: bool = True
     in_flight_max: int = 5
@@ -60,7 +59,6 @@ class ClientSettings:
             buffer_bytes=rows.WRITER_BUFFER.read(given),
             batch_bytes=rows.WRITER_BATCH.read(given),
             linger_ms=rows.WRITER_BATCH_TIMEOUT.read(given),
-            request_bytes_max=rows.WRITER_REQUEST_MAX.read(given),
             retries=rows.WRITER_RETRIES.read(given),
             idempotent=rows.WRITER_IDEMPOTENCE.read(given),
             in_flight_max=rows.WRITER_INFLIGHT.read(given),

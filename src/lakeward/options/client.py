@@ -11,10 +11,10 @@ _KB, _MB = 1 << 10, 1 << 20
 
 CLIENT_OPTIONS = OptionTable(Scope.CLIENT)
 _row, _optional, _switch = CLIENT_OPTIONS.row, CLIENT_OPTIONS.optional, CLIENT_OPTIONS.switch
+_inert = CLIENT_OPTIONS.inert
 
 # Connections
 BOOTSTRAP_SERVERS = _row("bootstrap.servers", LIST, ("localhost:9123",), "Servers to ask first, host:port,….")
-CLIENT_ID = _row("client.id", TEXT, "", "A name by which servers can tell clients apart.")
 CONNECT_TIMEOUT = _row("client.connect-timeout", DURATION, 120_000, "How long opening a connection may take.")
 REQUEST_TIMEOUT = _row("client.request-timeout", DURATION, 30_000, "How long the server may take over a write.")
 AWAY_TIMEOUT = _row(
@@ -24,18 +24,12 @@ AWAY_TIMEOUT = _row(
     "How long a connection that was made waits for servers that are away. Writes, reads and lookups wait for a minute"
     " or two in any case; the Spark connector waits for 5 minutes (Lakeward).",
 )
-SECURITY_PROTOCOL = _row("client.security.protocol", TEXT, "PLAINTEXT", "PLAINTEXT or sasl.")
-SASL_MECHANISM = _row("client.security.sasl.mechanism", TEXT, "PLAIN", "The SASL mechanism.")
-SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "The user name for SASL.")
-SASL_PASSWORD = _optional("client.security.sasl.password", TEXT, "The password for SASL.", secret=True)
 
 # Writers
 WRITER_BUFFER = _row("client.writer.buffer.memory-size", SIZE, 64 * _MB, "Memory for rows that are not yet sent.")
-WRITER_PAGE = _row("client.writer.buffer.page-size", SIZE, 128 * _KB, "The unit in which that memory is taken.")
 WRITER_BATCH = _row("client.writer.batch-size", SIZE, 2 * _MB, "Size at which a batch is sent.")
 WRITER_BATCH_TIMEOUT = _row("client.writer.batch-timeout", DURATION, 100, "Age at which a batch is sent even if small.")
 WRITER_ACKS = _row("client.writer.acks", choice("all", "-1", "0", "1"), "all", "Replicas that must have a write.")
-WRITER_REQUEST_MAX = _row("client.writer.request-max-size", SIZE, 10 * _MB, "The largest write request.")
 WRITER_RETRIES = _row(
     "client.writer.retries", integer(low=0), INT32_MAX, "How often a write that may yet succeed is repeated."
 )
@@ -64,7 +58,6 @@ SCANNER_BATCH_MAX = _row(
     "Memory that the rows of one stored batch may take once they are decompressed; one that claims more, and more than "
     "16 times its size, is refused as damaged.",
 )
-SCANNER_POLL_RECORDS = _row("client.scanner.log.max-poll-records", COUNT, 500, "Records one poll returns at most.")
 FETCH_MAX = _row("client.scanner.log.fetch.max-bytes", SIZE, 16 * _MB, "Bytes one fetch returns at most.")
 FETCH_MAX_BUCKET = _row(
     "client.scanner.log.fetch.max-bytes-for-bucket", SIZE, _MB, "Bytes one fetch returns of a bucket at most."
@@ -87,12 +80,20 @@ REMOTE_DOWNLOADS = _row(
 for _family in ("s3.", "fs.s3a.", "remote.store."):
     CLIENT_OPTIONS.open_prefix(_family, "How this client reaches the remote store, in place of what the server says.")
 
-# Lookups
-LOOKUP_QUEUE = _row("client.lookup.queue-size", COUNT, 25_600, "Lookups that wait at most.")
-LOOKUP_BATCH = _row("client.lookup.max-batch-size", COUNT, 128, "Keys in one request at most.")
-LOOKUP_INFLIGHT = _row("client.lookup.max-inflight-requests", COUNT, 128, "Lookup requests under way at once.")
-LOOKUP_BATCH_TIMEOUT = _row("client.lookup.batch-timeout", DURATION, 100, "How long a lookup waits for company.")
-LOOKUP_RETRIES = _row("client.lookup.max-retries", integer(low=0), INT32_MAX, "How often a lookup is repeated.")
+# What Java's client has and ours does without
+_inert("client.id", TEXT, "")
+_inert("client.security.protocol", TEXT, "PLAINTEXT")
+_inert("client.security.sasl.mechanism", TEXT, "PLAIN")
+_inert("client.security.sasl.username")
+_inert("client.security.sasl.password", secret=True)
+_inert("client.writer.buffer.page-size", SIZE, 128 * _KB)
+_inert("client.writer.request-max-size", SIZE, 10 * _MB)
+_inert("client.scanner.log.max-poll-records", COUNT, 500)
+_inert("client.lookup.queue-size", COUNT, 25_600)
+_inert("client.lookup.max-batch-size", COUNT, 128)
+_inert("client.lookup.max-inflight-requests", COUNT, 128)
+_inert("client.lookup.batch-timeout", DURATION, 100)
+_inert("client.lookup.max-retries", integer(low=0), INT32_MAX)
 
 
 def patient(given: Mapping[str, str]) -> dict[str, str]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.options.kinds import BOOL, Kind
+from lakeward.options.kinds import BOOL, TEXT, Kind
 
 T = TypeVar("T")
+_INERT = "Accepted from a configuration of Apache Fluss, without effect here."
 _SHOWN_KEY_LENGTH = 120
 _SHOWN_VALUE_LENGTH = 80
 #: How much two names must have in common for one to be a misspelling of the other.
@@ -42,7 +43,11 @@ class Scope(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[T]):
-    """One setting. `dynamic`: may change while the server runs; otherwise a change needs a restart or a new table."""
+    """One setting.
+
+    `dynamic`: may change while the server runs; otherwise a change needs a restart or a new table. `inert`: it is
+    accepted, and nothing reads it.
+    """
 
     key: str
     kind: Kind[Any]
@@ -51,14 +56,10 @@ class Option(Generic[T]):
     scope: Scope
     dynamic: bool = False
     secret: bool = False
+    inert: bool = False
 
     def __post_init__(self) -> None:
         assert self.doc.endswith("."), f"the text of {self.key} is not a sentence"
-
-    @property
-    def needs_restart(self) -> bool:
-        """Whether a change takes effect only at the next start."""
-        return not self.dynamic
 
     def parse(self, text: str) -> T:
         """The value of a text; INVALID_CONFIG when it cannot be read."""
@@ -118,6 +119,12 @@ class OptionTable:
     def switch(self, key: str, doc: str, *, default: bool = False, dynamic: bool = False) -> Option[bool]:
         """Declare an option that is on or off."""
         return self._add(Option(key, BOOL, default, doc, self.scope, dynamic))
+
+    def inert(
+        self, key: str, kind: Kind[Any] = TEXT, default: object = None, *, dynamic: bool = False, secret: bool = False
+    ) -> None:
+        """Declare an option of Apache Fluss that has no effect here: a configuration of theirs still starts ours."""
+        self._add(Option(key, kind, default, _INERT, self.scope, dynamic, secret, inert=True))
 
     def alias(self, name: str, option: Option[Any], convert: Callable[[str], str] = str) -> None:
         """Declare another name for an option."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from lakeward.options.apache import INERT_KEYS
 from lakeward.options.client import CLIENT_OPTIONS
 from lakeward.options.option import Option, OptionTable
 from lakeward.options.server import DYNAMIC_KEYS, SERVER_OPTIONS
@@ -75,6 +74,7 @@ def page() -> str:
         "\n## Clients\n",
         _CLIENT_HEAD,
         *_rows(CLIENT_OPTIONS),
+        _inert(CLIENT_OPTIONS),
     ]
     return "".join(parts)
 
@@ -93,7 +93,7 @@ def spark_page() -> str:
 def _rows(table: OptionTable) -> Iterator[str]:
     yield "\n| option | type | default | may change later | meaning |\n|---|---|---|---|---|\n"
     for option in table:
-        if option.key not in INERT_KEYS:
+        if not option.inert:
             changes = "yes" if option.dynamic or option.key in DYNAMIC_KEYS else ""
             yield f"| `{option.key}` | {option.kind.name} | {_default(option)} | {changes} | {option.doc} |\n"
 
@@ -114,7 +114,12 @@ def _accepted() -> Iterator[str]:
     yield "\nAccepted with every name under a prefix:\n\n| prefix | meaning |\n|---|---|\n"
     for prefix, doc in SERVER_OPTIONS.open_prefixes.items():
         yield f"| `{prefix}*` | {doc} |\n"
-    yield _names("Accepted from an Apache Fluss configuration, without effect here:", INERT_KEYS)
+    yield _inert(SERVER_OPTIONS)
+
+
+def _inert(table: OptionTable) -> str:
+    keys = sorted(option.key for option in table if option.inert)
+    return _names("Accepted from a configuration of Apache Fluss, without effect here:", keys)
 
 
 def _names(said: str, names: Iterable[str]) -> str:

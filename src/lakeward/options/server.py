@@ -18,6 +18,7 @@ from lakeward.options.kinds import (
 )
 from lakeward.options.option import OptionTable, Scope
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
+from lakeward.options.security import AUTHORIZER_KEY, PROTOCOL_MAP_KEY
 from lakeward.options.table import LAKE_FORMATS
 
 DEFAULT_LISTENER = "FLUSS"
@@ -27,7 +28,7 @@ _MB = 1 << 20
 
 SERVER_OPTIONS = OptionTable(Scope.SERVER)
 _row, _optional, _switch = SERVER_OPTIONS.row, SERVER_OPTIONS.optional, SERVER_OPTIONS.switch
-_alias, _open = SERVER_OPTIONS.alias, SERVER_OPTIONS.open_prefix
+_alias, _open, _inert = SERVER_OPTIONS.alias, SERVER_OPTIONS.open_prefix, SERVER_OPTIONS.inert
 
 # Addresses
 BIND_LISTENERS = _row(
@@ -38,9 +39,6 @@ BIND_LISTENERS = _row(
 )
 ADVERTISED_LISTENERS = _optional(
     "advertised.listeners", ENDPOINTS, "Addresses told to clients, where they differ from bind.listeners."
-)
-INTERNAL_LISTENER = _row(
-    "internal.listener.name", TEXT, DEFAULT_LISTENER, "The listener whose callers are trusted as servers."
 )
 
 # Places
@@ -130,7 +128,6 @@ LOG_ROLL_INTERVAL = _optional(
 LOG_DELETE_DELAY = _row(
     "log.segment.delete-delay", DURATION, _MINUTE_MS, "How long a retired segment stays on disk (Lakeward)."
 )
-LOG_INDEX_SIZE = _row("log.index.file-size", SIZE, 10 * _MB, "The largest size of an index file.")
 LOG_INDEX_INTERVAL = _row("log.index.interval-size", SIZE, 4096, "Bytes of log per index entry.")
 LOG_BATCH_CHECK = _row(
     "log.batch.check",
@@ -148,12 +145,6 @@ LOG_FLUSH_MESSAGES = _row(
 LOG_CHECKPOINT_INTERVAL = _row(
     "log.flush.offset.checkpoint-interval", DURATION, _MINUTE_MS, "How often recovery points are recorded."
 )
-HIGH_WATERMARK_CHECKPOINT_INTERVAL = _row(
-    "log.replica.high-watermark.checkpoint-interval",
-    DURATION,
-    5 * _SECOND_MS,
-    "How often high watermarks are recorded.",
-)
 LOG_RETENTION_CHECK_INTERVAL = _row(
     "log.retention.check-interval", DURATION, 5 * _MINUTE_MS, "How often expired segments are looked for."
 )
@@ -162,18 +153,8 @@ LOG_ROLL_EXPIRED = _switch(
     "Whether retention may roll an expired segment that is still written to.",
     dynamic=True,
 )
-MIN_IN_SYNC_REPLICAS = _row(
-    "log.replica.min-in-sync-replicas-number",
-    COUNT,
-    1,
-    "Replicas that must hold a write with acks=all before it is acknowledged.",
-    dynamic=True,
-)
 WRITER_EXPIRATION_TIME = _row(
     "server.writer-id.expiration-time", DURATION, 7 * _DAY_MS, "Silence after which a writer is forgotten."
-)
-WRITER_EXPIRATION_CHECK_INTERVAL = _row(
-    "server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS, "How often silent writers are looked for."
 )
 WRITERS_MAX = _row(
     "server.writer-id.max-per-bucket",
@@ -273,22 +254,22 @@ REMOTE_INDEX_CACHE = _row(
 )
 
 # Security: known by name, refused by `options.security` until it is there
-SECURITY_PROTOCOL_MAP = _row(
-    "security.protocol.map",
+_row(
+    PROTOCOL_MAP_KEY,
     MAP,
     {},
     "Which listener speaks which security protocol; anything but PLAINTEXT is refused.",
 )
-SASL_MECHANISMS = _optional("security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use; refused.")
-SASL_CREDENTIALS = _optional(
+_optional("security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use; refused.")
+_optional(
     "security.sasl.plain.credentials",
     MAP,
     "User names and passwords, user:password,…; refused.",
     secret=True,
 )
-SASL_JAAS = _optional("security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation; refused.", secret=True)
-AUTHORIZER_ENABLED = _switch("authorizer.enabled", "Whether grants are checked; true is refused.")
-SUPER_USERS = _optional("super.users", TEXT, "Users who may do everything, User:name;User:name; refused.")
+_optional("security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation; refused.", secret=True)
+_switch(AUTHORIZER_KEY, "Whether grants are checked; true is refused.")
+_optional("super.users", TEXT, "Users who may do everything, User:name;User:name; refused.")
 
 SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
@@ -298,11 +279,12 @@ for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
 for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):
     _open(_family, "Options of the remote file system.")
 for _key in INERT_KEYS:
-    _inert = "Accepted from an Apache Fluss configuration; without effect here."
-    if _key in {"remote.data.dirs", "remote.data.dirs.weights"}:
-        _optional(_key, LIST, _inert)
-    else:
-        _optional(_key, TEXT, _inert)
+    _inert(_key, LIST if _key in {"remote.data.dirs", "remote.data.dirs.weights"} else TEXT)
+_inert("internal.listener.name", TEXT, DEFAULT_LISTENER)
+_inert("log.index.file-size", SIZE, 10 * _MB)
+_inert("log.replica.high-watermark.checkpoint-interval", DURATION, 5 * _SECOND_MS)
+_inert("log.replica.min-in-sync-replicas-number", COUNT, 1, dynamic=True)
+_inert("server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS)
 
 #: What ALTER_CLUSTER_CONFIGS may change while the server runs.
 DYNAMIC_PREFIXES = ("datalake.",)

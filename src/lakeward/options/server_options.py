@@ -65,14 +65,6 @@ class ServerOptions:
         """The value of an option, or its default."""
         return option.read(self.texts)
 
-    def with_settings(self, settings: Mapping[str, str], source: Source = Source.COMMAND_LINE) -> ServerOptions:
-        """These options with some replaced, for a command line's own flags."""
-        _check(settings)
-        return ServerOptions(
-            MappingProxyType({**self.texts, **settings}),
-            MappingProxyType({**self.sources, **dict.fromkeys(settings, source)}),
-        )
-
     def data_dir(self) -> Path:
         """The directory that holds metadata and logs."""
         return Path(self.get(DATA_DIR))

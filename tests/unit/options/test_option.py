@@ -74,10 +74,16 @@ def test_a_key_is_declared_once(table: OptionTable) -> None:
         table.alias("log.count", table.rows["log.ttl"])
 
 
-def test_a_restart_is_needed_unless_an_option_is_dynamic(table: OptionTable) -> None:
-    """needs_restart is the other side of dynamic."""
-    assert table.rows["log.ttl"].needs_restart
-    assert not table.rows["log.count"].needs_restart
+def test_an_inert_option_is_checked_and_has_a_default() -> None:
+    """It has no effect, yet a value that Apache Fluss would not read is refused here too."""
+    table = OptionTable(Scope.SERVER)
+    table.inert("log.index.file-size", DURATION, 5)
+    option = table.rows["log.index.file-size"]
+    assert option.inert
+    assert option.read({}) == 5
+    table.check({"log.index.file-size": "5 s"})
+    with pytest.raises(LakewardError):
+        table.check({"log.index.file-size": "large"})
 
 
 @pytest.mark.parametrize("options", ALL, ids=lambda options: options.scope)

@@ -104,12 +104,3 @@ def test_several_remote_directories_are_no_remote_directory() -> None:
     with pytest.raises(LakewardError, match=r"nothing would be copied. Set 'remote\.data\.dir' to one of them"):
         ServerOptions.of(pairs=[several])
     assert ServerOptions.of(pairs=[several, "remote.data.dir=/a"]).remote_data_dir() == "/a"
-
-
-def test_flags_of_the_command_line_replace_settings() -> None:
-    """with_settings checks like everything else, and leaves the original alone."""
-    options = ServerOptions.of({"data.dir": "a"})
-    assert options.with_settings({"data.dir": "b"}).data_dir().name == "b"
-    assert options.data_dir().name == "a"
-    with pytest.raises(LakewardError):
-        options.with_settings({"no.such": "b"})
