@@ -88,7 +88,7 @@ class Rounds:
     def __init__(self, format_: LakeFormat, warehouse: Home, info: TableInfo) -> None:
         self.format = format_
         self.warehouse = warehouse
-        self.info = info = made_for("paimon" if "Paimon" in type(format_).__name__ else "iceberg", info)
+        self.info = info = made_for(format_.name, info)
         self.catalog = format_.catalog(
             warehouse.properties if isinstance(warehouse, S3Warehouse) else {"warehouse": str(warehouse)}
         )
