@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
 	@echo "Installing Lakeward and what it needs into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark]'
-	@$(BIN)/python -m lakeward.server.tablet.kv_warm_up  # compiles what primary key tables need, once
+	@$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up  # compiles what primary key tables need, once
 	@touch $@
 
 run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
@@ -43,7 +43,7 @@ lint: setup ## style, types, layers
 check: lint ## the daily loop: lint, printed pages, unit tests
 	$(BIN)/python -m lakeward.options.reference --check
 	$(BIN)/python -m lakeward.cli.reference --check
-	$(BIN)/python -m lakeward.records.reference --check
+	$(BIN)/python -m lakeward.records.batch.reference --check
 	$(BIN)/python -m pytest -n 2 tests/unit
 
 test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
@@ -66,7 +66,7 @@ shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.options.reference
 	$(BIN)/python -m lakeward.cli.reference
-	$(BIN)/python -m lakeward.records.reference
+	$(BIN)/python -m lakeward.records.batch.reference
 
 clean: ## remove .venv, caches and the demo's data
 	rm -rf $(VENV) .demo .demo-s3 .peer build dist src/*.egg-info

@@ -22,7 +22,7 @@ from bench.rows import BATCH_ROWS, SCHEMA, batches
 CODECS = ("ZSTD", "LZ4_FRAME", "NONE")
 _BLIND = """
 import runpy, sys
-from lakeward.server.tablet import append_checks
+from lakeward.server.tablet.log import append_checks
 append_checks.AppendChecks.begin = lambda _, table, bucket, *__: append_checks.Rest(table.path, bucket)
 sys.argv[0] = "lakeward"
 runpy.run_module("lakeward", run_name="__main__")

@@ -16,15 +16,15 @@ import pyarrow as pa
 from bench.rows import SCHEMA as WIDE
 from bench.rows import batches
 from lakeward.model.schema import Schema
-from lakeward.records.arrow_row_kernels import columns_of_arrow
-from lakeward.records.arrow_types import conform, schema_of_arrow
-from lakeward.records.buffer_codecs import codec_of
-from lakeward.records.changelog_batch import build_changelog_batch, build_row_changelog_batch, changelog_rows
-from lakeward.records.key_rows import keys_of_columns
-from lakeward.records.kv_batch import build_kv_batch, parse_kv_batch
-from lakeward.records.row_kernels import decode_rows, encode_rows
-from lakeward.records.spans import Spans
-from lakeward.records.value_batch import encode_value_batch, parse_value_batch
+from lakeward.records.arrow.arrow_row_kernels import columns_of_arrow
+from lakeward.records.arrow.arrow_types import conform, schema_of_arrow
+from lakeward.records.batch.changelog_batch import build_changelog_batch, build_row_changelog_batch, changelog_rows
+from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
+from lakeward.records.batch.value_batch import encode_value_batch, parse_value_batch
+from lakeward.records.columnar.row_kernels import decode_rows, encode_rows
+from lakeward.records.ipc.buffer_codecs import codec_of
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.key_rows import keys_of_columns
 
 BATCH_ROWS = 10_000
 NARROW = pa.schema([("id", pa.int64()), ("number", pa.int32()), ("name", pa.string()), ("amount", pa.float64())])

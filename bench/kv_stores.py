@@ -17,9 +17,9 @@ from typing import TypeVar
 import numpy as np
 
 from lakeward.storage.kv.engines import ENGINES, HASH, open_store, restore_any
-from lakeward.storage.kv.slices import I64, Slices
-from lakeward.storage.kv.snapshots import newest_good_snapshot
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.store.slices import I64, Slices
+from lakeward.storage.kv.store.snapshots import newest_good_snapshot
+from lakeward.storage.kv.store.store import KvStore
 
 _Result = TypeVar("_Result")
 

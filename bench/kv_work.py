@@ -135,8 +135,8 @@ def recover(count: int) -> Recovered:
 def memory_per_key_bytes(count: int) -> float:
     """Memory of the default engine beyond the bytes of keys and rows, for each key, right after they were put."""
     from bench.kv_stores import keys_of
-    from lakeward.storage.kv.hash_store import HashStore
-    from lakeward.storage.kv.slices import Slices
+    from lakeward.storage.kv.hash.hash_store import HashStore
+    from lakeward.storage.kv.store.slices import Slices
 
     store = HashStore()
     value_bytes = 25

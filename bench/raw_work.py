@@ -29,8 +29,8 @@ from lakeward.protocol.messages.log import (
 )
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.messages.table import CreateTableRequest, DropTableRequest, GetTableInfoRequest
-from lakeward.records.batch_header import BatchHeader, write_header
-from lakeward.records.log_batch import seal
+from lakeward.records.batch.batch_header import BatchHeader, write_header
+from lakeward.records.batch.log_batch import seal
 
 _BATCH_ROWS = 12_500
 _WINDOW = 5

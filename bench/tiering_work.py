@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import lakeward
 from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
-from lakeward.client.lake import TieringRound
+from lakeward.client.admin.lake import TieringRound
 from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
-from lakeward.spark.spark_runner import SparkRunner
-from lakeward.spark.tiering_job import tiering_session
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.round import RoundReport, Tools, run_round
+from lakeward.spark.tiering.spark_runner import SparkRunner
+from lakeward.spark.tiering.tiering_job import tiering_session
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.round import RoundReport, Tools, run_round
 from lakeward.tiering.settings import TieringSettings
 
 _KEYED = pa.schema(

@@ -15,13 +15,13 @@ import pyarrow as pa
 from bench.union_work import TIERED, Lake, Table
 from lakeward.lake.catalog_of import catalog_of
 from lakeward.lake.formats import lake_format
-from lakeward.lake.iceberg.data_writer import WrittenFiles
+from lakeward.lake.iceberg.write.data_writer import WrittenFiles
 from lakeward.lake.port import LakePlace
 from lakeward.lake.round_properties import RoundProperties
-from lakeward.lake.system_columns import BUCKET, OFFSET, SYSTEM_FIELDS, TIMESTAMP
+from lakeward.lake.rows.system_columns import BUCKET, OFFSET, SYSTEM_FIELDS, TIMESTAMP
 from lakeward.model.bucket import TableBucket
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.request.request import ReadRequest
 
 _SCHEMA = pa.schema([("p", pa.int32()), ("id", pa.int64()), ("a", pa.int64()), ("b", pa.float64()), ("c", pa.string())])
 _ROWS_A_BUCKET = 4
@@ -82,7 +82,7 @@ def planning_s(lake: Lake, table: Table, rounds: int) -> tuple[float, float, int
     request = _request(lake, table)
     splits = len(plan_read(lake.conn, request).splits)
     code = (
-        "import sys, time, lakeward, lakeward.query.sql\n"
+        "import sys, time, lakeward, lakeward.query.duckdb.sql\n"
         "from bench.union_planning import once_s\n"
         "with lakeward.connect(sys.argv[1]) as conn:\n"
         "    conn.tables()\n"

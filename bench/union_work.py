@@ -18,16 +18,16 @@ import pyarrow as pa
 import lakeward
 from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
-from lakeward.client.lake import TieringRound
-from lakeward.query.duck_session import duck_cursor
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeSplit
+from lakeward.client.admin.lake import TieringRound
+from lakeward.query.duckdb.duck_session import duck_cursor
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import LakeSplit
+from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.clock import SystemClock
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.round import RoundReport, Tools, run_round
-from lakeward.tiering.runner import LocalRunner
-from lakeward.tiering.task import run_task
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.runner import LocalRunner
+from lakeward.tiering.task.task import run_task
 
 KEYED = pa.schema(
     [pa.field("id", pa.int64(), nullable=False), ("a", pa.int64()), ("b", pa.float64()), ("c", pa.string())]

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from lakeward import spark as spark
-    from lakeward.client.connection import AsyncConnection
-    from lakeward.client.keyed.missing_keys import KeyNotFoundError
-    from lakeward.client.keyed.upserter import AsyncUpserter
-    from lakeward.client.results import (
+    from lakeward.client.blocking.sync import Connection
+    from lakeward.client.blocking.sync_scan import Scan
+    from lakeward.client.blocking.sync_table import Table
+    from lakeward.client.blocking.sync_writers import Upserter, Writer
+    from lakeward.client.forms.results import (
         AppendResult,
         BucketId,
         ClusterOption,
@@ -30,13 +31,12 @@ if _TYPE_CHECKING:
         Timestamp,
         UpsertResult,
     )
-    from lakeward.client.scan import AsyncScan
-    from lakeward.client.sync import Connection
-    from lakeward.client.sync_scan import Scan
-    from lakeward.client.sync_table import Table
-    from lakeward.client.sync_writers import Upserter, Writer
-    from lakeward.client.table import AsyncTable
-    from lakeward.client.writer import AsyncWriter
+    from lakeward.client.lookup.missing_keys import KeyNotFoundError
+    from lakeward.client.read.scan import AsyncScan
+    from lakeward.client.tables.connection import AsyncConnection
+    from lakeward.client.tables.table import AsyncTable
+    from lakeward.client.upsert.upserter import AsyncUpserter
+    from lakeward.client.write.writer import AsyncWriter
     from lakeward.errors import (
         AlreadyExistsError,
         CorruptError,
@@ -92,10 +92,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "client.connection": ("AsyncConnection",),
-    "client.keyed.missing_keys": ("KeyNotFoundError",),
-    "client.keyed.upserter": ("AsyncUpserter",),
-    "client.results": (
+    "client.tables.connection": ("AsyncConnection",),
+    "client.lookup.missing_keys": ("KeyNotFoundError",),
+    "client.upsert.upserter": ("AsyncUpserter",),
+    "client.forms.results": (
         "AppendResult",
         "BucketId",
         "ClusterOption",
@@ -105,13 +105,13 @@ _HOMES = {
         "Timestamp",
         "UpsertResult",
     ),
-    "client.scan": ("AsyncScan",),
-    "client.sync": ("Connection",),
-    "client.sync_scan": ("Scan",),
-    "client.sync_table": ("Table",),
-    "client.sync_writers": ("Upserter", "Writer"),
-    "client.table": ("AsyncTable",),
-    "client.writer": ("AsyncWriter",),
+    "client.read.scan": ("AsyncScan",),
+    "client.blocking.sync": ("Connection",),
+    "client.blocking.sync_scan": ("Scan",),
+    "client.blocking.sync_table": ("Table",),
+    "client.blocking.sync_writers": ("Upserter", "Writer"),
+    "client.tables.table": ("AsyncTable",),
+    "client.write.writer": ("AsyncWriter",),
     "errors": (
         "AlreadyExistsError",
         "CorruptError",

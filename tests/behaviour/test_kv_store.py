@@ -11,11 +11,11 @@ import pytest
 from kv_rows import apply_to, damage, fixed_values, read_all, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.storage.kv import snapshots
 from lakeward.storage.kv.engines import ENGINES, open_store
-from lakeward.storage.kv.slices import Slices
-from lakeward.storage.kv.snapshots import newest_good_snapshot, stored_snapshots
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.store import snapshots
+from lakeward.storage.kv.store.slices import Slices
+from lakeward.storage.kv.store.snapshots import newest_good_snapshot, stored_snapshots
+from lakeward.storage.kv.store.store import KvStore
 
 
 @pytest.fixture(params=ENGINES)

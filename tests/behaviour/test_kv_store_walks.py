@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kv_rows import Model, Record, apply_to, apply_to_model, damage, read_all
 
-from lakeward.storage.kv import hash_store, ordered_keys, snapshots, value_log
 from lakeward.storage.kv.engines import ENGINES, open_store, restore_any
-from lakeward.storage.kv.slices import Slices
-from lakeward.storage.kv.snapshots import PendingSnapshot, newest_good_snapshot
-from lakeward.storage.kv.store import Applied, KvStore, KvView
+from lakeward.storage.kv.hash import hash_store, ordered_keys, value_log
+from lakeward.storage.kv.store import snapshots
+from lakeward.storage.kv.store.slices import Slices
+from lakeward.storage.kv.store.snapshots import PendingSnapshot, newest_good_snapshot
+from lakeward.storage.kv.store.store import Applied, KvStore, KvView
 
 
 @pytest.fixture(autouse=True, scope="module")

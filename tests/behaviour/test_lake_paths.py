@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.lake import whole_files
-from lakeward.lake.s3_path import LakePath, lake_path, modified_ms
+from lakeward.lake.files import whole_files
+from lakeward.lake.files.s3_path import LakePath, lake_path, modified_ms
 
 
 @pytest.fixture(params=["directory", "s3"])

@@ -14,14 +14,14 @@ from paimon_readers import read_by_paimon_rust, read_by_pypaimon
 
 from lakeward.errors import LakewardError
 from lakeward.lake.formats import lake_format
-from lakeward.lake.paimon.manifests import Manifests
-from lakeward.lake.paimon.snapshots import PaimonSnapshot, Snapshots
+from lakeward.lake.paimon.manifest.manifests import Manifests
+from lakeward.lake.paimon.manifest.snapshots import PaimonSnapshot, Snapshots
 from lakeward.lake.port import KeepsHouse, LakePlace
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.data_types import BIGINT, STRING
 from lakeward.model.table import TableInfo
-from lakeward.records.bucketing import bucket_of
-from lakeward.records.key_encoding import KeyEncoding, encode_key
+from lakeward.records.key.bucketing import bucket_of
+from lakeward.records.key.key_encoding import KeyEncoding, encode_key
 
 KEYED = {"id": "BIGINT NOT NULL", "name": "STRING"}
 PLACE = LakePlace(0)

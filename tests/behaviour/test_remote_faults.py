@@ -15,7 +15,7 @@ from seaweed import SECRET_KEY, Bucket
 
 from lakeward.errors import DeniedError, ErrorCode, RetriableError
 from lakeward.remote.open_store import open_store
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.stores.store import RemoteStore
 
 _PARTS_BYTES = (20 << 20) + 17
 _QUICK = {"remote.store.request-timeout": "5s", "remote.store.retry-timeout": "10s"}

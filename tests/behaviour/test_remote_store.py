@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.remote.open_store import open_store
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.stores.store import RemoteStore
 
 
 @pytest_asyncio.fixture(params=["directory", "s3", "moto_s3"])

@@ -23,9 +23,9 @@ from lakeward.protocol.messages.log import (
     PbPredicate,
 )
 from lakeward.protocol.messages.table import GetTableStatsRequest, PbTableStatsReqForBucket
-from lakeward.records.arrow_types import schema_of_arrow
-from lakeward.records.log_batch import walk_batches
-from lakeward.records.statistics import ColumnStatistics, encode_statistics
+from lakeward.records.arrow.arrow_types import schema_of_arrow
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.records.batch.statistics import ColumnStatistics, encode_statistics
 
 IDS = pa.schema([("id", pa.int64())])
 #: Longer than any test runs: a fetch that is answered within a test was woken, its time was not up.

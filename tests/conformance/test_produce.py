@@ -14,9 +14,9 @@ from lakeward.errors import ErrorCode
 from lakeward.model import data_types as t
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.log_batch import seal, walk_batches
-from lakeward.records.row_batches import encode_records
+from lakeward.records.arrow.row_batches import encode_records
+from lakeward.records.batch.log_batch import seal, walk_batches
+from lakeward.records.row import compacted_row, indexed_row
 from lakeward.runtime.clock import SystemClock
 
 IDS = pa.schema([("id", pa.int64())])

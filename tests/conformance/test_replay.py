@@ -20,10 +20,10 @@ from wire_client import WireClient
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
-from lakeward.records.arrow_message import NO_CODEC, read_message
-from lakeward.records.batch_header import BatchHeader
-from lakeward.records.buffer_codecs import codec_of_id
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.batch_header import BatchHeader
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.records.ipc.arrow_message import NO_CODEC, read_message
+from lakeward.records.ipc.buffer_codecs import codec_of_id
 
 EXCHANGES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "data" / "client-1.0.jsonl").read_text().splitlines()

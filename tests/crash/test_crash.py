@@ -21,7 +21,7 @@ from wire_tables import LATEST, WireTable, create_database
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.protocol.messages.table import DropTableRequest, ListTablesRequest
-from lakeward.records.log_batch import crc_is_right, walk_batches
+from lakeward.records.batch.log_batch import crc_is_right, walk_batches
 
 BUCKETS = 3
 IDS = pa.schema([("id", pa.int64())])

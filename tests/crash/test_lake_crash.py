@@ -18,10 +18,10 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake, table
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.runtime.clock import SystemClock
-from lakeward.server.caller import Caller
+from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.lake.offsets_files import OffsetsFiles
-from lakeward.server.coordinator.service import handlers
+from lakeward.server.books.offsets_files import OffsetsFiles
+from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 data_dir, step, snapshot_id = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])

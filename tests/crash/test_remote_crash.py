@@ -24,8 +24,8 @@ from wire_client import WireCluster
 from wire_tables import EARLIEST, LATEST, WireTable, create_database
 
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.records.log_batch import crc_is_right, walk_batches
-from lakeward.remote.log_manifest import LogManifest
+from lakeward.records.batch.log_batch import crc_is_right, walk_batches
+from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.server.metadata_store.files import MetadataFiles
 from lakeward.server.metadata_store.opening import fill, new_database
 

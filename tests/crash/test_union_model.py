@@ -27,16 +27,16 @@ from union_history import Change, History, Span
 import lakeward
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.query.admission import ReadLimit
-from lakeward.query.data_loss import DataLossError
-from lakeward.query.filters import Compare
-from lakeward.query.plan import Plan
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_split
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit
-from lakeward.query.stream import TableStream
-from lakeward.query.stream_offset import StreamOffset
+from lakeward.query.plan.plan import Plan
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import LogSplit
+from lakeward.query.read.data_loss import DataLossError
+from lakeward.query.read.read import read_split
+from lakeward.query.request.filters import Compare
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.admission import ReadLimit
+from lakeward.query.stream.stream import TableStream
+from lakeward.query.stream.stream_offset import StreamOffset
 from lakeward.runtime.clock import SystemClock
 
 ROUNDS = int(os.environ.get("UNION_ROUNDS", "20"))

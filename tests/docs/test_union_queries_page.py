@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from server_process import ServerProcess
 
-from lakeward.query.query_metrics import QueryMetrics
+from lakeward.query.read.query_metrics import QueryMetrics
 from lakeward.runtime.clock import ManualClock
 
 _PAGE = Path(__file__).parents[2] / "docs" / "union-queries.md"

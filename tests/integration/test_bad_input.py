@@ -309,7 +309,7 @@ def test_batches_for_what_is_not_there(victim: ServerProcess) -> None:
 
 def test_a_batch_that_claims_billions_of_rows(victim: ServerProcess) -> None:
     """Counts in a header are checked against what is there before offsets are given out."""
-    from lakeward.records.log_batch import seal
+    from lakeward.records.batch.log_batch import seal
 
     with WireCluster.of(victim.bootstrap) as cluster:
         table = WireTable.create(cluster, "db", "claims")
@@ -324,7 +324,7 @@ def test_a_batch_that_claims_billions_of_rows(victim: ServerProcess) -> None:
 @pytest.mark.parametrize("seed", range(30))
 def test_batches_with_random_damage_are_refused(victim: ServerProcess, seed: int) -> None:
     """Flips, cuts and foreign bytes with a right checksum: refused, or stored and readable, never a crash."""
-    from lakeward.records.log_batch import seal
+    from lakeward.records.batch.log_batch import seal
 
     chance = random.Random(seed)
     with WireCluster.of(victim.bootstrap) as cluster:

@@ -78,7 +78,7 @@ async def test_partitions_that_appear_are_followed(
     conn: lakeward.AsyncConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader of the whole table reads new partitions from their beginning."""
-    monkeypatch.setattr("lakeward.client.scan._NEW_PARTITIONS_EVERY_S", 0.01)
+    monkeypatch.setattr("lakeward.client.read.scan._NEW_PARTITIONS_EVERY_S", 0.01)
     table = await conn.create_table(f"client_async.{fresh('p')}", "id BIGINT, dt STRING", partition_by=["dt"])
     await table.append([{"id": 1, "dt": "a"}])
     following = table.scan(["id"]).follow()

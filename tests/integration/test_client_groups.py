@@ -12,7 +12,7 @@ from server_process import ServerProcess
 
 import lakeward
 from lakeward import BucketId
-from lakeward.client.groups import OFFSETS_TABLE, ConsumerGroups
+from lakeward.client.blocking.groups import OFFSETS_TABLE, ConsumerGroups
 from lakeward.errors import InvalidError
 
 

@@ -12,7 +12,7 @@ from client_rows import EVERY_VALUE
 from keyed_tables import by_id, keyed_table, rows
 
 import lakeward
-from lakeward.client.keyed import bucket_evidence
+from lakeward.client.lookup import bucket_evidence
 from lakeward.model.data_types import BIGINT, DECIMAL
 from lakeward.model.schema import Aggregate, Column
 

@@ -11,7 +11,7 @@ import pytest
 from keyed_tables import by_id, keyed_table, rows
 
 import lakeward
-from lakeward.client.keyed import state
+from lakeward.client.state import state
 from lakeward.protocol.api import Api
 from lakeward.rpc.channel import Channel
 

@@ -19,13 +19,13 @@ from wire_client import WireCluster
 from wire_tables import WireTable
 
 import lakeward as lw
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.client.staged.log_headers import read_headers
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.records.predicate import Function, Leaf
+from lakeward.records.batch.predicate import Function, Leaf
 from lakeward.runtime.clock import SystemClock
 
 Start = Callable[..., ServerProcess]

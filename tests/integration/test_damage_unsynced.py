@@ -21,8 +21,8 @@ import lakeward
 from lakeward.cli.main import cli
 from lakeward.errors import CorruptError
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.records.batch_header import BATCH_V0
-from lakeward.records.log_batch import seal, stamp
+from lakeward.records.batch.batch_header import BATCH_V0
+from lakeward.records.batch.log_batch import seal, stamp
 
 SCHEMA = pa.schema([("id", pa.int64()), ("n", pa.int64())])
 PATH = PbTablePath(database_name="db", table_name="t")

@@ -15,10 +15,10 @@ from tiering_runs import TIERED, Warehouse
 import lakeward
 from lakeward.cli.main import cli
 from lakeward.errors import CorruptError
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_splits
-from lakeward.query.request import ReadRequest
-from lakeward.records.log_batch import walk_batches
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.read.read import read_splits
+from lakeward.query.request.request import ReadRequest
+from lakeward.records.batch.log_batch import walk_batches
 
 WHOLE = [*range(12), *range(15, 18), *range(21, 30)]
 RANGES = [(12, 15), (18, 21)]

@@ -12,13 +12,13 @@ from poison import COLUMNS, good_rows
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.client.log_fetcher import LogFetcher
+from lakeward.client.read.log_fetcher import LogFetcher
 from lakeward.protocol.messages.log import PbFetchLogRespForBucket
-from lakeward.query.data_loss import DataLossError
-from lakeward.query.read import read_splits
-from lakeward.query.request import ReadRequest
-from lakeward.query.stream import TableStream
-from lakeward.records.log_batch import walk_batches
+from lakeward.query.read.data_loss import DataLossError
+from lakeward.query.read.read import read_splits
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.stream import TableStream
+from lakeward.records.batch.log_batch import walk_batches
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from lakeward.protocol.messages.kv import (
     ScanKvRequest,
 )
 from lakeward.protocol.messages.log import LimitScanRequest, ListOffsetsRequest
-from lakeward.records.value_batch import values_of_batch
+from lakeward.records.batch.value_batch import values_of_batch
 
 #: Above what the server does at once (`LARGE_ROWS`), and above what it plays back at once.
 ROWS = 60_000

@@ -15,7 +15,7 @@ from wire_client import WireCluster
 from wire_tables import EARLIEST, LATEST, WireTable, create_database
 
 import lakeward
-from lakeward.client.lake import KEEP_ALL, HeartbeatAnswer, LakeSnapshot, LakeTotals
+from lakeward.client.admin.lake import KEEP_ALL, HeartbeatAnswer, LakeSnapshot, LakeTotals
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath

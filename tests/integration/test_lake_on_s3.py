@@ -14,15 +14,15 @@ from server_process import ServerProcess
 from tiering_runs import TIERED
 
 import lakeward
-from lakeward.client.lake import TieringRound
+from lakeward.client.admin.lake import TieringRound
 from lakeward.errors import LakewardError
 from lakeward.lake.catalog_of import catalog_of
 from lakeward.lake.port import KeepsHouse
 from lakeward.runtime.clock import SystemClock
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.round import RoundReport, Tools, run_round
-from lakeward.tiering.runner import LocalRunner
-from lakeward.tiering.task import run_task
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.runner import LocalRunner
+from lakeward.tiering.task.task import run_task
 
 pytestmark = pytest.mark.slow
 FORMATS = ("iceberg", "paimon")

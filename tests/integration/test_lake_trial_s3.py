@@ -7,8 +7,8 @@ from lake_tables import S3Warehouse
 from seaweed import Bucket
 
 from lakeward.errors import LakewardError
-from lakeward.lake.s3_path import lake_path
-from lakeward.lake.s3_properties import store_settings
+from lakeward.lake.files.s3_path import lake_path
+from lakeward.lake.files.s3_properties import store_settings
 from lakeward.lake.trial import try_lake
 
 

@@ -8,7 +8,7 @@ import pytest
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.client.new_columns import NewColumns
+from lakeward.client.forms.new_columns import NewColumns
 from lakeward.model.table import TablePath
 
 pytestmark = pytest.mark.slow

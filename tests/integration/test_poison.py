@@ -19,9 +19,9 @@ from lakeward import connect
 from lakeward.errors import ErrorCode
 from lakeward.model import data_types as t
 from lakeward.protocol.api import Api
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.log_batch import reseal
-from lakeward.records.row_batches import encode_records
+from lakeward.records.arrow.row_batches import encode_records
+from lakeward.records.batch.log_batch import reseal
+from lakeward.records.row import compacted_row, indexed_row
 
 REFUSED = ErrorCode.INVALID_TARGET_COLUMN.value
 STRUCTURE = [name for name, (_, _, is_contents) in LOG_POISON.items() if not is_contents]

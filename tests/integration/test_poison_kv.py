@@ -10,10 +10,10 @@ from wire_client import WireCluster
 from wire_kv import COLUMNS, WireKv
 
 from lakeward.errors import ErrorCode
-from lakeward.records import compacted_row
-from lakeward.records.bucketing import bucket_of
-from lakeward.records.kv_batch import build_kv_batch
-from lakeward.records.spans import Spans
+from lakeward.records.batch.kv_batch import build_kv_batch
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.bucketing import bucket_of
+from lakeward.records.row import compacted_row
 
 REFUSED = ErrorCode.INVALID_TARGET_COLUMN.value
 

@@ -15,8 +15,8 @@ from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
-from lakeward.client.groups import ConsumerGroups
-from lakeward.client.results import BucketId
+from lakeward.client.blocking.groups import ConsumerGroups
+from lakeward.client.forms.results import BucketId
 from lakeward.errors import CorruptError
 
 KIND = "bytes that are not UTF-8"

@@ -10,12 +10,12 @@ from query_reads import Reader
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.client.results import BucketId
-from lakeward.query.admission import ReadLimit
-from lakeward.query.data_loss import DataLossError
-from lakeward.query.read import read_split
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit
+from lakeward.client.forms.results import BucketId
+from lakeward.query.plan.splits import LogSplit
+from lakeward.query.read.data_loss import DataLossError
+from lakeward.query.read.read import read_split
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.admission import ReadLimit
 
 BUCKET = BucketId(None, 0)
 LENIENT = {"failOnDataLoss": "false"}

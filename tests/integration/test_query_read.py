@@ -14,15 +14,15 @@ from query_reads import read, rows_of
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.client.keyed.state import TableState
+from lakeward.client.state.state import TableState
 from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
-from lakeward.query.filters import And, Compare, In, IsNull, NotNull, Or, StartsWith
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_split, read_splits
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LogSplit, StateSplit
-from lakeward.query.view_rows import counted
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import LogSplit, StateSplit
+from lakeward.query.read.read import read_split, read_splits
+from lakeward.query.read.view_rows import counted
+from lakeward.query.request.filters import And, Compare, In, IsNull, NotNull, Or, StartsWith
+from lakeward.query.request.request import ReadRequest
 from lakeward.rpc.channel import Channel
 
 STATISTICS = {"table.statistics.columns": "*"}

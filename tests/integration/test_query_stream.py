@@ -17,8 +17,8 @@ from query_reads import Reader
 
 import lakeward
 from lakeward.errors import LakewardError
-from lakeward.query.splits import LogSplit, StateSplit
-from lakeward.query.stream_offset import StreamOffset
+from lakeward.query.plan.splits import LogSplit, StateSplit
+from lakeward.query.stream.stream_offset import StreamOffset
 
 EARLIEST = {"scan.startup.mode": "earliest"}
 

@@ -22,7 +22,7 @@ from wire_tables import AT_TIME, EARLIEST, LATEST, WireTable, create_database
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import LimitScanRequest
 from lakeward.protocol.messages.table import GetTableStatsRequest, PbTableStatsReqForBucket
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 
 NAMES = pa.schema([("id", pa.int64()), ("name", pa.string())])
 Start = Callable[..., ServerProcess]

@@ -15,8 +15,8 @@ from wire_client import WireCluster
 from wire_tables import EARLIEST, WireTable
 
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.request.request import ReadRequest
 
 pytestmark = pytest.mark.slow
 ROWS = 4000

@@ -19,9 +19,9 @@ from wire_client import WireCluster
 from wire_tables import EARLIEST, LATEST, WireTable, create_database
 
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.records.log_batch import walk_batches
-from lakeward.remote.layout import LOG, segment_file
-from lakeward.remote.log_manifest import LogManifest
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.remote.formats.layout import LOG, segment_file
+from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.remote.open_store import open_store
 
 IDS = pa.schema([("id", pa.int64())])

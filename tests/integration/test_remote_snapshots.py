@@ -17,7 +17,7 @@ from wire_client import WireCluster
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import snapshot as messages
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.remote.snapshot_metadata import SnapshotMetadata
+from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
 
 Start = Callable[..., LostServer]
 STATE = "fluss.state"

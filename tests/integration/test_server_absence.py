@@ -24,7 +24,7 @@ def test_calls_wait_for_a_server_that_is_away(
         server.stop()
         back = threading.Timer(3, server.start)
         back.start()
-        with caplog.at_level(logging.WARNING, logger="lakeward.client.absence"):
+        with caplog.at_level(logging.WARNING, logger="lakeward.client.cluster.absence"):
             assert conn.tables("d") == ["t"]
         back.join()
         assert ["Waiting for it for up to 120 s" in m or "is back after" in m for m in caplog.messages] == [True, True]

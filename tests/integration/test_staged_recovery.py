@@ -25,8 +25,8 @@ from staged_runs import (
 )
 
 import lakeward
+from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged import StagedSink
-from lakeward.client.sync import Connection
 
 STEPS = [("planned", 1), ("manifest", 1), ("append", 1), ("append", 7), ("appended", 1), ("done", 1), ("cleaned", 1)]
 KINDS = {"log": log_table, "sum": sum_table}

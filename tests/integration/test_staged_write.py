@@ -13,8 +13,8 @@ from server_process import ServerProcess
 from staged_runs import SMALL_BATCHES, Cut, PowerCutError, check, log_table, rows_of_batch, run_batch, staged, sum_table
 
 import lakeward
+from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged import CommitResult, StagedSink, StagedWriter
-from lakeward.client.sync import Connection
 from lakeward.runtime.clock import ManualClock, SystemClock
 
 

@@ -14,14 +14,14 @@ from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.errors import LakewardError
 from lakeward.lake.iceberg.table import IcebergTable
-from lakeward.query.admission import ReadLimit
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeRangeSplit, LakeSplit, LogSplit, StateSplit
-from lakeward.query.stream import TableStream
-from lakeward.query.stream_offset import StreamOffset
+from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, LogSplit, StateSplit
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.admission import ReadLimit
+from lakeward.query.stream.stream import TableStream
+from lakeward.query.stream.stream_offset import StreamOffset
 
 pytestmark = pytest.mark.slow
 

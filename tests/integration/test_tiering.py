@@ -16,12 +16,12 @@ from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
-from lakeward.client.lake import TieringRound
+from lakeward.client.admin.lake import TieringRound
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.tiering.housekeeper import Housekeeper
-from lakeward.tiering.round import RoundReport, run_round
-from lakeward.tiering.watchers import LogWatcher
+from lakeward.tiering.round.round import RoundReport, run_round
+from lakeward.tiering.watch.housekeeper import Housekeeper
+from lakeward.tiering.watch.watchers import LogWatcher
 
 pytestmark = pytest.mark.slow
 PARTITIONED = "id BIGINT, name STRING, dt STRING"

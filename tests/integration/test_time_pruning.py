@@ -13,9 +13,9 @@ from query_reads import rows_of
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.query.filters import Compare
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.request.filters import Compare
+from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.clock import SystemClock
 
 

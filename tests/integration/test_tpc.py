@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from tiering_runs import TIERED, Warehouse
 
-from lakeward.query.sql import run_sql
+from lakeward.query.duckdb.sql import run_sql
 
 pytestmark = pytest.mark.slow
 

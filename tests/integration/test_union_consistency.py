@@ -15,13 +15,13 @@ from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.errors import LakewardError
-from lakeward.lake.paimon.snapshots import Snapshots
-from lakeward.query.filters import Compare
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import LakeRangeSplit, Tier
+from lakeward.lake.paimon.manifest.snapshots import Snapshots
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import LakeRangeSplit, Tier
+from lakeward.query.request.filters import Compare
+from lakeward.query.request.request import ReadRequest
 
 pytestmark = pytest.mark.slow
 BUCKET = BucketId(None, 0)

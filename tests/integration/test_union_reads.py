@@ -14,11 +14,11 @@ from tiering_runs import TIERED, Warehouse
 
 import lakeward
 from lakeward.errors import LakewardError
-from lakeward.query.filters import Compare
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_split
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import Tier
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import Tier
+from lakeward.query.read.read import read_split
+from lakeward.query.request.filters import Compare
+from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.clock import Clock
 
 pytestmark = pytest.mark.slow

@@ -11,12 +11,12 @@ from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.errors import RetriableError
-from lakeward.query.plan import Plan
-from lakeward.query.planner import plan_read
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import Tier
+from lakeward.query.plan.plan import Plan
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import Tier
+from lakeward.query.request.request import ReadRequest
 
 pytestmark = pytest.mark.slow
 BUCKET = BucketId(None, 0)

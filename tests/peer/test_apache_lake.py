@@ -16,14 +16,14 @@ from eventually import eventually
 from pyiceberg.catalog import load_catalog
 
 import lakeward as lw
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_splits
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import Tier
-from lakeward.query.stream import TableStream
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import Tier
+from lakeward.query.read.read import read_splits
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.stream import TableStream
 from lakeward.tiering.assembly import assembled, local_runner
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.watchers import LogWatcher
+from lakeward.tiering.watch.watchers import LogWatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from raw_batches import raw_batch
 
 from lakeward.errors import CorruptError
-from lakeward.records.batch_header import HEADER_BYTES
-from lakeward.records.log_batch import crc_is_right, cut_batches, seal, walk_batches
+from lakeward.records.batch.batch_header import HEADER_BYTES
+from lakeward.records.batch.log_batch import crc_is_right, cut_batches, seal, walk_batches
 
 batches = st.builds(
     raw_batch,

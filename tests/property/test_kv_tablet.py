@@ -22,7 +22,7 @@ from kv_tablets import WRITER, TabletUnderTest, full_disk
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import data_types as t
 from lakeward.model.schema import Aggregate, Column, Schema
-from lakeward.storage.kv.snapshots import stored_snapshots
+from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.writer_state import Verdict
 
 NUMBERS = st.none() | st.integers(-9, 9)

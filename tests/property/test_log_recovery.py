@@ -9,7 +9,7 @@ from logs import append, contents, open_log
 from raw_batches import raw_batch
 
 from lakeward.errors import CorruptError
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.writer_state import Verdict
 

@@ -16,9 +16,9 @@ from lakeward.model import data_types as t
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.records.batch_header import read_header
-from lakeward.records.log_batch import cut_batches, seal
-from lakeward.server.tablet.append_checks import AppendChecks
+from lakeward.records.batch.batch_header import read_header
+from lakeward.records.batch.log_batch import cut_batches, seal
+from lakeward.server.tablet.log.append_checks import AppendChecks
 
 SCHEMA = Schema.of(
     [

@@ -13,26 +13,26 @@ from hypothesis import strategies as st
 from lake_tables import Rounds, table_info
 from pruned_columns import COLUMNS, PrunedColumn, filters, matches
 
-from lakeward.client.filter_message import filter_message
+from lakeward.client.read.filter_message import filter_message
 from lakeward.lake.formats import lake_format
-from lakeward.lake.iceberg.column_bounds import ColumnBounds
-from lakeward.lake.iceberg.data_writer import Writing as IcebergWriting
-from lakeward.lake.iceberg.data_writer import WrittenFiles as IcebergFiles
-from lakeward.lake.iceberg.table_document import TableDocument
-from lakeward.lake.paimon.file_bounds import FileBounds
-from lakeward.lake.paimon.writing import Writing as PaimonWriting
-from lakeward.lake.paimon.writing import WrittenFiles as PaimonFiles
+from lakeward.lake.iceberg.read.column_bounds import ColumnBounds
+from lakeward.lake.iceberg.read.table_document import TableDocument
+from lakeward.lake.iceberg.write.data_writer import Writing as IcebergWriting
+from lakeward.lake.iceberg.write.data_writer import WrittenFiles as IcebergFiles
+from lakeward.lake.paimon.read.file_bounds import FileBounds
+from lakeward.lake.paimon.write.writing import Writing as PaimonWriting
+from lakeward.lake.paimon.write.writing import WrittenFiles as PaimonFiles
 from lakeward.lake.port import Bounds, LakePlace
-from lakeward.lake.system_columns import SYSTEM_FIELDS
+from lakeward.lake.rows.system_columns import SYSTEM_FIELDS
 from lakeward.model.schema import Column, Schema
-from lakeward.query import filters as filter_forms
-from lakeward.query.file_pruning import may_match
-from lakeward.query.filters import Filter
-from lakeward.query.pushdown import to_predicate
-from lakeward.records.arrow_statistics import collect
-from lakeward.records.predicate import batch_may_match
-from lakeward.records.statistics import STATISTICS_TYPES, encode_statistics
-from lakeward.server.tablet.filters import predicate_of
+from lakeward.query.lake.file_pruning import may_match
+from lakeward.query.request import filters as filter_forms
+from lakeward.query.request.filters import Filter
+from lakeward.query.request.pushdown import to_predicate
+from lakeward.records.arrow.arrow_statistics import collect
+from lakeward.records.batch.predicate import batch_may_match
+from lakeward.records.batch.statistics import STATISTICS_TYPES, encode_statistics
+from lakeward.server.tablet.log.filters import predicate_of
 
 _FILTERS = 12
 _NANOS = 9

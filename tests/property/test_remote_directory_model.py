@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lakeward.errors import NotFoundError
-from lakeward.remote.directory_store import DirectoryStore
+from lakeward.remote.stores.directory_store import DirectoryStore
 
 _NAMES = st.sampled_from(["a", "b", "log", "x-1", ".hidden"])
 _FILES = st.lists(_NAMES, min_size=1, max_size=3).map(lambda parts: "/".join([*parts, "f"]))

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from server_process import ServerProcess
 
 import lakeward as lw
-from lakeward.client.groups import ConsumerGroups
+from lakeward.client.blocking.groups import ConsumerGroups
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),

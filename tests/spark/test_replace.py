@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import lakeward as lw
 from lakeward.client.staged import StagedWriter
 from lakeward.model.table import TablePath
-from lakeward.spark.replacing import fill, make_beside
+from lakeward.spark.catalog.replacing import fill, make_beside
 
 Statement = Callable[[SparkSession, DataFrame, str], object]
 

@@ -11,11 +11,11 @@ from server_process import ServerProcess
 from tiering_runs import TIERED
 
 import lakeward as lw
-from lakeward.client.lake import TieringRound
+from lakeward.client.admin.lake import TieringRound
 from lakeward.runtime.clock import SystemClock
-from lakeward.spark.spark_runner import SparkRunner
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.round import Tools, run_round
+from lakeward.spark.tiering.spark_runner import SparkRunner
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.round import Tools, run_round
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,10 +11,10 @@ from eventually import eventually
 from tiering_runs import TIERED, Warehouse
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.spark.spark_runner import SparkRunner
-from lakeward.spark.tiering_job import tiering_service
+from lakeward.spark.tiering.spark_runner import SparkRunner
+from lakeward.spark.tiering.tiering_job import tiering_service
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.watchers import LogWatcher
+from lakeward.tiering.watch.watchers import LogWatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

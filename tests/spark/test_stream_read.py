@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from spark_reads import run
 
 import lakeward as lw
-from lakeward.client.groups import ConsumerGroups
+from lakeward.client.blocking.groups import ConsumerGroups
 
 
 def append(conn: lw.Connection, name: str, ids: range) -> None:

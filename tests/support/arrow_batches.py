@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from lakeward.records.batch_header import APPEND_ONLY, HEADER_BYTES, BatchHeader, read_header, write_header
-from lakeward.records.log_batch import seal, walk_batches
+from lakeward.records.batch.batch_header import APPEND_ONLY, HEADER_BYTES, BatchHeader, read_header, write_header
+from lakeward.records.batch.log_batch import seal, walk_batches
 
 
 def arrow_message(rows: pa.RecordBatch, codec: str | None = None) -> bytes:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_type
-from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.arrow.arrow_types import arrow_schema
 
 LEAVES = [
     *("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "STRING", "BYTES", "BINARY(4)", "CHAR(3)"),
@@ -46,7 +46,7 @@ def _column(text: str) -> st.SearchStrategy[tuple[Schema, pa.Table]]:
 
 
 def _table(schema: Schema, values: list[Any]) -> pa.Table:
-    from lakeward.cli.cell_text import in_whole_numbers
+    from lakeward.cli.output.cell_text import in_whole_numbers
 
     target = arrow_schema(schema)
     column = pa.array(values, type=in_whole_numbers(target.field("c").type)).cast(target.field("c").type)

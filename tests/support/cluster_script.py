@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from lakeward.spark.jar import jar_path
-from lakeward.spark.no_streams import has_streams
+from lakeward.spark.setup.jar import jar_path
+from lakeward.spark.source.no_streams import has_streams
 
 _SETTINGS = {
     "spark.ui.enabled": "false",

@@ -17,10 +17,10 @@ from lakeward.protocol.messages import partition as partition_messages
 from lakeward.protocol.messages import table as table_messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbKeyValue, PbTablePath
 from lakeward.runtime.clock import ManualClock
-from lakeward.server.caller import Caller
+from lakeward.server.catalog.events import Event
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.events import Event
-from lakeward.server.coordinator.service import handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import MetadataStore
 

@@ -11,7 +11,7 @@ from arrow_batches import read_rows
 from wire_tables import LATEST, WireTable
 
 from lakeward.errors import ErrorCode
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 
 _RANGE = re.compile(r"Offsets (\d+) to (\d+) of (\S+ \d+)(?: --partition \S+)? are damaged: (\S+):")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lakeward.errors import ErrorCode
-from lakeward.remote.directory_store import DirectoryStore
+from lakeward.remote.stores.directory_store import DirectoryStore
 
 
 class FailingStore(DirectoryStore):

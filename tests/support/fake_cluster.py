@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from lakeward.client.metadata_cache import Address
+from lakeward.client.cluster.metadata_cache import Address
+from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.sources import RemoteSegments
-from lakeward.client.settings import ClientSettings
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema

@@ -16,9 +16,9 @@ from row_strategies import unhurried, values
 
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column, Schema
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.row_programs import RowForm
-from lakeward.records.spans import read_only
+from lakeward.records.kernels.row_programs import RowForm
+from lakeward.records.kernels.spans import read_only
+from lakeward.records.row import compacted_row, indexed_row
 
 brisk = settings(unhurried, max_examples=40)
 """For tests that draw whole tables, which takes most of their time."""

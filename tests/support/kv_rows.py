@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.store import Applied, KvStore, KvView
+from lakeward.storage.kv.store.slices import Entries, Slices
+from lakeward.storage.kv.store.store import Applied, KvStore, KvView
 
 Record = tuple[bytes, bytes | None]
 Model = dict[bytes, bytes]

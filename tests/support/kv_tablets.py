@@ -15,18 +15,18 @@ from logs import open_log
 
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.changelog_batch import changelog_rows
-from lakeward.records.key_encoding import KeyEncoding, key_encoder
-from lakeward.records.kv_batch import build_kv_batch, parse_kv_batch
-from lakeward.records.log_batch import walk_batches
-from lakeward.records.row_codec import RowCodec
-from lakeward.records.row_kernels import RowForm
-from lakeward.records.spans import Spans
+from lakeward.records.batch.changelog_batch import changelog_rows
+from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.records.columnar.row_kernels import RowForm
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.key_encoding import KeyEncoding, key_encoder
+from lakeward.records.row import compacted_row, indexed_row
+from lakeward.records.row.row_codec import RowCodec
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.recovery import Recovery
-from lakeward.storage.kv.slices import Slices
+from lakeward.storage.kv.store.slices import Slices
 from lakeward.storage.log.log_facts import read_facts
 
 WRITER = 7

@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 from seaweed import Bucket
 
-from lakeward.lake.blocking_store import blocking_store
+from lakeward.lake.files.blocking_store import blocking_store
 from lakeward.lake.port import LakeFormat, LakePlace, LakeSnapshot, LakeTable
 from lakeward.lake.round_properties import RoundProperties
-from lakeward.lake.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
+from lakeward.lake.rows.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Column, Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_type
-from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.arrow.arrow_types import arrow_schema
 
 TABLE_ID = 7
 CHANGES = {"+A": 0, "+I": 1, "+U": 3, "-D": 4}

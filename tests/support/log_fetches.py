@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 from fake_cluster import Asked
 
-from lakeward.client.log_fetcher import LogFetcher
-from lakeward.client.offsets import Place
-from lakeward.client.results import BucketId
+from lakeward.client.admin.offsets import Place
+from lakeward.client.forms.results import BucketId
+from lakeward.client.read.log_fetcher import LogFetcher
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.log import (
     FetchLogResponse,

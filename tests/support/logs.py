@@ -8,11 +8,11 @@ from pathlib import Path
 
 from raw_batches import raw_batch
 
-from lakeward.records.log_batch import cut_batches, walk_batches
+from lakeward.records.batch.log_batch import cut_batches, walk_batches
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict
-from lakeward.storage.open_files import OpenFiles
 
 
 def open_log(

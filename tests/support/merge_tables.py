@@ -11,12 +11,12 @@ from lakeward.model import data_types as t
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Aggregate, Column, Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.row_codec import RowCodec
-from lakeward.storage.kv.changelog import Change, Image, apply_records
-from lakeward.storage.kv.merge_engines import LastRow, merger_for
-from lakeward.storage.kv.row_merger import Fate, Merged, RowMerger, deletes_for
-from lakeward.storage.kv.value_rows import ValueRows
+from lakeward.records.row import compacted_row, indexed_row
+from lakeward.records.row.row_codec import RowCodec
+from lakeward.storage.kv.merge.changelog import Change, Image, apply_records
+from lakeward.storage.kv.merge.merge_engines import LastRow, merger_for
+from lakeward.storage.kv.merge.row_merger import Fate, Merged, RowMerger, deletes_for
+from lakeward.storage.kv.merge.value_rows import ValueRows
 
 Row = tuple[Any, ...]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pyspark import cloudpickle
 
-from lakeward.spark.no_streams import has_streams
-from lakeward.spark.source import FlussDataSource
+from lakeward.spark.source.data_source import FlussDataSource
+from lakeward.spark.source.no_streams import has_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,10 +11,10 @@ import pyarrow as pa
 import zstandard
 from arrow_batches import arrow_batch
 
-from lakeward.records.arrow_message import read_message, template
-from lakeward.records.batch_header import APPEND_ONLY, BATCH_V0, HEADER_BYTES, BatchHeader, write_header
-from lakeward.records.buffer_codecs import ZSTD_ID
-from lakeward.records.log_batch import seal, stamp, walk_batches
+from lakeward.records.batch.batch_header import APPEND_ONLY, BATCH_V0, HEADER_BYTES, BatchHeader, write_header
+from lakeward.records.batch.log_batch import seal, stamp, walk_batches
+from lakeward.records.ipc.arrow_message import read_message, template
+from lakeward.records.ipc.buffer_codecs import ZSTD_ID
 
 COLUMNS = "id BIGINT, name STRING, price DECIMAL(5, 2)"
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.decimal128(5, 2))])

@@ -16,9 +16,9 @@ import pyarrow as pa
 from arrow_batches import arrow_batch
 
 from lakeward.errors import LakewardError
-from lakeward.records.arrow_message import ArrowMessage, read_message
-from lakeward.records.batch_header import HEADER_BYTES
-from lakeward.records.log_batch import seal
+from lakeward.records.batch.batch_header import HEADER_BYTES
+from lakeward.records.batch.log_batch import seal
+from lakeward.records.ipc.arrow_message import ArrowMessage, read_message
 
 _TIME = "TIME_WITHOUT_TIME_ZONE"
 _COLUMNS: list[tuple[str, dict[str, Any]]] = [

@@ -19,8 +19,20 @@ from hypothesis import strategies as st
 
 from lakeward.model.data_types import DataType
 from lakeward.model.type_text import parse_type
-from lakeward.query.filters import And, Compare, Contains, EndsWith, Filter, In, IsNull, Not, NotNull, Or, StartsWith
-from lakeward.records.arrow_types import arrow_type
+from lakeward.query.request.filters import (
+    And,
+    Compare,
+    Contains,
+    EndsWith,
+    Filter,
+    In,
+    IsNull,
+    Not,
+    NotNull,
+    Or,
+    StartsWith,
+)
+from lakeward.records.arrow.arrow_types import arrow_type
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EXACT = Context(prec=60)

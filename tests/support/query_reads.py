@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 import lakeward
-from lakeward.query.admission import ReadLimit
-from lakeward.query.plan import Plan
-from lakeward.query.planner import plan_read
-from lakeward.query.read import read_split, result_schema
-from lakeward.query.request import ReadRequest
-from lakeward.query.splits import split_of_json
-from lakeward.query.stream import TableStream
-from lakeward.query.stream_offset import StreamOffset
+from lakeward.query.plan.plan import Plan
+from lakeward.query.plan.planner import plan_read
+from lakeward.query.plan.splits import split_of_json
+from lakeward.query.read.read import read_split, result_schema
+from lakeward.query.request.request import ReadRequest
+from lakeward.query.stream.admission import ReadLimit
+from lakeward.query.stream.stream import TableStream
+from lakeward.query.stream.stream_offset import StreamOffset
 
 
 def crossed(request: ReadRequest) -> ReadRequest:

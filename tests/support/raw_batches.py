@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakeward.records.batch_header import APPEND_ONLY, BatchHeader, write_header
-from lakeward.records.log_batch import seal
+from lakeward.records.batch.batch_header import APPEND_ONLY, BatchHeader, write_header
+from lakeward.records.batch.log_batch import seal
 
 
 def raw_batch(

@@ -11,7 +11,7 @@ from lakeward.model.json_form import parse_descriptor
 from lakeward.model.schema import Schema
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 
 _EXCHANGES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "data" / "client-1.0.jsonl").read_text().splitlines()

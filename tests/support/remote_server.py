@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from lakeward.cli.main import main
-from lakeward.remote.directory_store import DirectoryStore
-from lakeward.server.remote.remote_logs import RemoteLogs
+from lakeward.remote.stores.directory_store import DirectoryStore
+from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.storage.log.log_tablet import LogTablet
 
 Wants = Callable[[tuple[Any, ...]], bool]

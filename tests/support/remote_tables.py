@@ -10,8 +10,8 @@ from wire_tables import EARLIEST, LATEST, WireTable
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.snapshot import ListRemoteLogManifestsRequest
-from lakeward.remote.layout import INDEX, LOG, TIME_INDEX, WRITERS, segment_file
-from lakeward.remote.log_manifest import LogManifest
+from lakeward.remote.formats.layout import INDEX, LOG, TIME_INDEX, WRITERS, segment_file
+from lakeward.remote.formats.log_manifest import LogManifest
 
 #: Small segments, copied as soon as they are closed, and gone from here at once.
 EAGER = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from lakeward.records.spans import Spans
+from lakeward.records.kernels.spans import Spans
 
 
 def bytes_of(spans: Spans) -> list[bytes]:

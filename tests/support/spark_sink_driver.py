@@ -26,9 +26,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as everywhere
 from pyspark.sql.types import StructType
 
 from lakeward.client.staged import StagedSink
-from lakeward.spark.connections import connection
-from lakeward.spark.source import FlussDataSource
-from lakeward.spark.writers import FlussStreamWriter
+from lakeward.spark.source.data_source import FlussDataSource
+from lakeward.spark.source.writers import FlussStreamWriter
+from lakeward.spark.table.connections import connection
 
 #: In the order in which a batch goes through them.
 MOMENTS = ("before", "planned", "manifest", "append", "appended", "done", "cleaned", "after")

@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 import lakeward
+from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged import CommitResult, StagedSink, StagedWriter
-from lakeward.client.sync import Connection
 from lakeward.model.data_types import BIGINT
 from lakeward.model.schema import Aggregate, Column
 

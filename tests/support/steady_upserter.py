@@ -13,7 +13,7 @@ from wire_tables import WireTable
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.records.bucketing import bucket_of
+from lakeward.records.key.bucketing import bucket_of
 
 _KEYS = 900
 

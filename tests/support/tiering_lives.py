@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import lakeward
-from lakeward.client.lake import Lake
+from lakeward.client.admin.lake import Lake
 from lakeward.errors import ErrorCode
-from lakeward.lake import whole_files
-from lakeward.lake.iceberg.data_writer import DataFileWriter
+from lakeward.lake.files import whole_files
 from lakeward.lake.iceberg.format import IcebergFormat  # noqa: F401 - loaded before the fork
 from lakeward.lake.iceberg.table import IcebergTable
+from lakeward.lake.iceberg.write.data_writer import DataFileWriter
 from lakeward.tiering.assembly import assembled, local_runner
-from lakeward.tiering.lag import lag_of
-from lakeward.tiering.runner import LocalRunner
+from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.task import TaskResult, TieringTask
-from lakeward.tiering.watchers import LogWatcher
+from lakeward.tiering.task.task import TaskResult, TieringTask
+from lakeward.tiering.watch.lag import lag_of
+from lakeward.tiering.watch.watchers import LogWatcher
 
 _GIVE_UP_S = 90
 

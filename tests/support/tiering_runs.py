@@ -9,15 +9,15 @@ from typing import Any
 from lake_tables import read_by_duckdb, read_by_pyiceberg
 
 import lakeward
-from lakeward.client.lake import TieringRound
-from lakeward.client.results import BucketId
+from lakeward.client.admin.lake import TieringRound
+from lakeward.client.forms.results import BucketId
 from lakeward.runtime.clock import SystemClock
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.round import RoundReport, Tools, run_round
-from lakeward.tiering.runner import LocalRunner
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.service import TieringService
-from lakeward.tiering.task import run_task
-from lakeward.tiering.watchers import LogWatcher, Watcher
+from lakeward.tiering.task.task import run_task
+from lakeward.tiering.watch.watchers import LogWatcher, Watcher
 
 #: Due at once, and again after each round.
 TIERED = {

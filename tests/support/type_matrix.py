@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from lakeward.errors import LakewardError
 from lakeward.model.type_text import parse_type
-from lakeward.records.arrow_types import arrow_type
+from lakeward.records.arrow.arrow_types import arrow_type
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "types.md"
 COLUMNS = ("append", "upsert", "Iceberg", "Paimon", "DuckDB", "pyiceberg", "Spark")

@@ -24,13 +24,13 @@ from lakeward.protocol.messages.kv import (
     ScanKvResponse,
 )
 from lakeward.protocol.messages.table import GetTableStatsRequest, PbTableStatsReqForBucket
-from lakeward.records import compacted_row
-from lakeward.records.changelog_batch import changelog_rows
-from lakeward.records.key_encoding import KeyEncoding, key_encoder
-from lakeward.records.kv_batch import build_kv_batch
-from lakeward.records.log_batch import crc_is_right, walk_batches
-from lakeward.records.spans import Spans
-from lakeward.records.value_batch import values_of_batch
+from lakeward.records.batch.changelog_batch import changelog_rows
+from lakeward.records.batch.kv_batch import build_kv_batch
+from lakeward.records.batch.log_batch import crc_is_right, walk_batches
+from lakeward.records.batch.value_batch import values_of_batch
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.key_encoding import KeyEncoding, key_encoder
+from lakeward.records.row import compacted_row
 
 Row = tuple[Any, ...]
 COLUMNS: tuple[tuple[str, DataType], ...] = (("id", t.BIGINT().not_null()), ("name", t.STRING()), ("n", t.INT()))

@@ -4,45 +4,50 @@ from __future__ import annotations
 
 import click
 
-from lakeward.cli.command_tree import CommandTree
-from lakeward.cli.session import root_options
+from lakeward.cli.input.command_tree import CommandTree
+from lakeward.cli.input.session import root_options
 
 _HOME = "lakeward.cli."
 _SECTIONS = {
-    "Run": {"serve": _HOME + "serve", "restore": _HOME + "restore", "demo": _HOME + "demo", "bench": _HOME + "bench"},
+    "Run": {
+        "serve": _HOME + "commands.server.serve",
+        "restore": _HOME + "commands.server.restore",
+        "demo": _HOME + "demo.demo",
+        "bench": _HOME + "commands.server.bench",
+    },
     "Define": {
-        "databases": _HOME + "databases",
-        "tables": _HOME + "tables",
-        "partitions": _HOME + "partitions",
+        "databases": _HOME + "commands.tables.databases",
+        "tables": _HOME + "commands.tables.tables",
+        "partitions": _HOME + "commands.tables.partitions",
     },
     "Read and write": {
-        "append": _HOME + "append",
-        "tail": _HOME + "tail",
-        "head": _HOME + "head",
-        "sql": _HOME + "sql",
-        "plan": _HOME + "plan",
-        "offsets": _HOME + "offsets",
+        "append": _HOME + "commands.rows.append",
+        "tail": _HOME + "commands.rows.tail",
+        "head": _HOME + "commands.rows.head",
+        "sql": _HOME + "commands.rows.sql",
+        "plan": _HOME + "commands.rows.plan",
+        "offsets": _HOME + "commands.tables.offsets",
     },
     "By key": {
-        "upsert": _HOME + "upsert",
-        "delete": _HOME + "delete",
-        "lookup": _HOME + "lookup",
-        "changelog": _HOME + "changelog",
-        "dump": _HOME + "dump",
+        "upsert": _HOME + "commands.rows.upsert",
+        "delete": _HOME + "commands.rows.delete",
+        "lookup": _HOME + "commands.rows.lookup",
+        "changelog": _HOME + "commands.rows.changelog",
+        "dump": _HOME + "commands.rows.dump",
     },
     "Into the lake": {
-        "tier": _HOME + "tier",
-        "lake": _HOME + "lake",
+        "tier": _HOME + "commands.lake.tier",
+        "lake": _HOME + "commands.lake.lake",
     },
     "Look after": {
-        "metadata": _HOME + "metadata",
-        "groups": _HOME + "groups",
-        "skip": _HOME + "skip",
-        "remote": _HOME + "remote",
-        "verify": _HOME + "verify",
-        "repair": _HOME + "repair",
-        "cluster": _HOME + "cluster",
-        "completion": _HOME + "completion",
+        "metadata": _HOME + "commands.server.metadata",
+        "groups": _HOME + "commands.tables.groups",
+        "skip": _HOME + "commands.rows.skip",
+        "remote": _HOME + "commands.server.remote",
+        "verify": _HOME + "commands.server.verify",
+        "repair": _HOME + "commands.server.repair",
+        "cluster": _HOME + "commands.server.cluster",
+        "completion": _HOME + "commands.server.completion",
     },
 }
 

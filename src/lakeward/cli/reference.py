@@ -9,7 +9,7 @@ from textwrap import dedent, fill
 
 import click
 
-from lakeward.cli.failures import Failure
+from lakeward.cli.input.failures import Failure
 from lakeward.cli.main import cli
 
 _PAGE = Path("docs/reference/cli.md")

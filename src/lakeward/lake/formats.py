@@ -17,7 +17,7 @@ _OURS = {
     "paimon": ("lakeward.lake.paimon.format", "PaimonFormat"),
 }
 #: Ways to read tables of a local lake that do not wait for the format's whole library to be imported.
-_QUICK = {"iceberg": ("lakeward.lake.iceberg.reader", "local_reader")}
+_QUICK = {"iceberg": ("lakeward.lake.iceberg.read.reader", "local_reader")}
 
 #: Properties and table → its reader, or None if the lake does not have it; None alone: look for it in the usual way.
 QuickReader = Callable[[Mapping[str, str], TableInfo], tuple[LakeReader | None] | None]

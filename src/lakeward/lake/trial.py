@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlparse
 
-from lakeward.lake import whole_files
 from lakeward.lake.catalog_of import names_catalog
+from lakeward.lake.files import whole_files
+from lakeward.lake.files.s3_path import is_s3, lake_path
+from lakeward.lake.files.s3_properties import store_settings
 from lakeward.lake.formats import lake_format
-from lakeward.lake.s3_path import is_s3, lake_path
-from lakeward.lake.s3_properties import store_settings
 from lakeward.runtime.entropy import SystemEntropy
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lakeward.client.connection import AsyncConnection
-from lakeward.client.loop_thread import LoopThread
-from lakeward.client.sync import Connection
+from lakeward.client.blocking.sync import Connection
+from lakeward.client.cluster.loop_thread import LoopThread
+from lakeward.client.tables.connection import AsyncConnection
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,12 +41,12 @@ class DuckEngine:
         names: Mapping[str, str] | None,
     ) -> pa.Table:
         """The answer to a SELECT, as `run_sql` gives it."""
-        from lakeward.query.sql import run_sql
+        from lakeward.query.duckdb.sql import run_sql
 
         return run_sql(Connection(loop, conn), sql, options, names)
 
     def metrics(self, conn: AsyncConnection) -> str:
         """What queries of a connection have read, by tier, and how long they took, as Prometheus' text."""
-        from lakeward.query.query_metrics import metrics_of
+        from lakeward.query.read.query_metrics import metrics_of
 
         return metrics_of(conn).text()

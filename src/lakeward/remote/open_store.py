@@ -7,8 +7,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.remote.directory_store import DirectoryStore
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.stores.directory_store import DirectoryStore
+from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.entropy import SystemEntropy
 
 S3_SCHEMES = ("s3", "s3a", "s3n")
@@ -19,8 +19,8 @@ def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
     root = url.rstrip("/") or url
     parts = urlsplit(root)
     if parts.scheme in S3_SCHEMES:
-        from lakeward.remote.s3_settings import S3Settings
-        from lakeward.remote.s3_store import S3Store
+        from lakeward.remote.s3.s3_settings import S3Settings
+        from lakeward.remote.s3.s3_store import S3Store
 
         if not parts.netloc:
             raise ErrorCode.INVALID_CONFIG.error(f"'{url}' names no bucket; write s3://bucket/prefix.")

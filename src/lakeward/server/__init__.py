@@ -1,17 +1,16 @@
 """The process that owns state: one port, both roles.
 
-node             start, serve, stop: puts the parts together
-caller           who asks, and by which address
-http             GET /health, /metrics and /remote on the same port
-lake_metrics     how far the lake is behind, for GET /metrics
-disk_space       writes stop before the disk is full
-relief           connections that hold on to memory which others need are closed
-health           what /health answers, and what is counted of damaged logs
-scrubber         cold segments read slowly, again and again, so that rot is found
-housekeeping     what happens by the clock: checkpoints, retention, partitions, idle connections
-metadata_store/  the cluster's durable memory
-coordinator/     decides: databases, tables, partitions, options
-tablet/          serves: logs
-remote/          copies logs, state and metadata to remote storage, and answers what is there
-restore/         an empty machine becomes the server again
+    node             start, serve, stop: puts the parts together
+    restore/         an empty machine becomes the server again
+    report/          what /health, /metrics and /remote answer
+    remote/          copies logs, state and metadata to remote storage
+    coordinator/     decides: databases, tables, partitions, options
+    tablet/          serves: logs, and state by key
+    archive/         what is remote of each bucket, and questions whose answer is there
+    books/           what is kept in the metadata store besides the catalog
+    catalog/         databases, tables, schemas, partitions in memory, written through
+    chores/          what happens by the clock, and reasons why nothing may be written
+    metadata_store/  the cluster's durable memory
+
+A room imports only rooms below it; the two roles do not know each other.
 """

@@ -27,40 +27,40 @@ from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.seldom import SeldomLog
 from lakeward.runtime.trusted_clock import TrustedClock
-from lakeward.server import http
-from lakeward.server.caller import Caller
-from lakeward.server.coordinator import events
+from lakeward.server.catalog import events
+from lakeward.server.chores.disk_space import DiskSpace
+from lakeward.server.chores.housekeeping import Housekeeping
+from lakeward.server.chores.relief import Relief
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.service import handlers as coordinator_handlers
-from lakeward.server.disk_space import DiskSpace
-from lakeward.server.health import declare_damage, health
-from lakeward.server.housekeeping import Housekeeping
-from lakeward.server.lake_metrics import LakeMetrics
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.service import handlers as coordinator_handlers
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
-from lakeward.server.relief import Relief
-from lakeward.server.remote.fenced_store import fenced
-from lakeward.server.remote.opening import opened_store
-from lakeward.server.remote.tokens import SecurityTokens
-from lakeward.server.scrubber import Scrubber
-from lakeward.server.tablet.append_checks import AppendChecks
-from lakeward.server.tablet.busy import BusyBuckets
-from lakeward.server.tablet.early import EarlyBatches
-from lakeward.server.tablet.fetch import Fetches, FetchLimits
-from lakeward.server.tablet.lazy_kv import KV_REQUEST_TYPES, LazyKv
-from lakeward.server.tablet.log_settings import log_settings
-from lakeward.server.tablet.produce import Appends
+from lakeward.server.remote.access.fenced_store import fenced
+from lakeward.server.remote.access.opening import opened_store
+from lakeward.server.remote.access.tokens import SecurityTokens
+from lakeward.server.report import http
+from lakeward.server.report.health import declare_damage, health
+from lakeward.server.report.lake_metrics import LakeMetrics
+from lakeward.server.tablet.buckets.busy import BusyBuckets
+from lakeward.server.tablet.buckets.log_settings import log_settings
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES, LazyKv
+from lakeward.server.tablet.log.append_checks import AppendChecks
+from lakeward.server.tablet.log.early import EarlyBatches
+from lakeward.server.tablet.log.fetch import Fetches, FetchLimits
+from lakeward.server.tablet.log.produce import Appends
+from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.scans import Scans
+from lakeward.server.tablet.scrubber import Scrubber
 from lakeward.server.tablet.service import tablet_handlers
-from lakeward.server.tablet.tablets import Tablets
-from lakeward.server.tablet.waiting import Waiters
-from lakeward.storage.directories import DataDirectory
+from lakeward.storage.disk.directories import DataDirectory
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.settings import LogSettings
-from lakeward.storage.open_files import OpenFiles
 
 if TYPE_CHECKING:
     from lakeward.server.remote.log_service import RemoteLogService
     from lakeward.server.remote.state_service import RemoteStateService
-    from lakeward.server.tablet.kv_service import KvService
+    from lakeward.server.tablet.kv.kv_service import KvService
 
 _log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
@@ -312,9 +312,9 @@ class Node:
 
     def _kv_service(self, early: EarlyBatches) -> KvService:
         """Load the kernels, on a thread of its own; nothing here is shared until it is done."""
-        from lakeward.server.tablet.kv_service import KvService
-        from lakeward.server.tablet.kv_warm_up import warm_up
-        from lakeward.server.tablet.lookups import LookupLimits
+        from lakeward.server.tablet.kv.kv_service import KvService
+        from lakeward.server.tablet.kv.kv_warm_up import warm_up
+        from lakeward.server.tablet.kv.lookups import LookupLimits
 
         warm_up()
         limits = LookupLimits(*map(self.options.get, (rows.MAX_KEYS, rows.MAX_ROWS, rows.MAX_ANSWER_SIZE)))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakeward.storage.kv.snapshots import damaged_snapshots, newest_good_snapshot, stored_snapshots
-from lakeward.storage.log.damage import Damage
+from lakeward.storage.kv.store.snapshots import damaged_snapshots, newest_good_snapshot, stored_snapshots
+from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.verification import LogReport, verify_log
 from lakeward.storage.stored_logs import StoredBucket, stored_buckets
 

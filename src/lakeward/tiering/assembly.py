@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from lakeward.client.sync import Connection
+from lakeward.client.blocking.sync import Connection
 from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.tiering.catalogs import LakeCatalogs
-from lakeward.tiering.held_rounds import HeldRounds
-from lakeward.tiering.housekeeper import Housekeeper
-from lakeward.tiering.round import Tools, run_round
-from lakeward.tiering.runner import LocalRunner, Runner
+from lakeward.tiering.round.catalogs import LakeCatalogs
+from lakeward.tiering.round.held_rounds import HeldRounds
+from lakeward.tiering.round.round import Tools, run_round
+from lakeward.tiering.round.runner import LocalRunner, Runner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.task import run_task
-from lakeward.tiering.watchers import Watcher, Watchers
+from lakeward.tiering.task.task import run_task
+from lakeward.tiering.watch.housekeeper import Housekeeper
+from lakeward.tiering.watch.watchers import Watcher, Watchers
 
 _SLOTS_MIN = 2
 

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from lakeward.client.lake import HeartbeatAnswer, LakeTotals, TieringRound
-from lakeward.client.sync import Connection
+from lakeward.client.admin.lake import HeartbeatAnswer, LakeTotals, TieringRound
+from lakeward.client.blocking.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.clock import Clock
-from lakeward.tiering.held_rounds import HeldRounds
-from lakeward.tiering.round import RoundReport
-from lakeward.tiering.watchers import Watcher
+from lakeward.tiering.round.held_rounds import HeldRounds
+from lakeward.tiering.round.round import RoundReport
+from lakeward.tiering.watch.watchers import Watcher
 
 logger = logging.getLogger(__name__)
 

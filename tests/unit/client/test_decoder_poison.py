@@ -8,8 +8,8 @@ from fake_cluster import table_info
 from poison import COLUMNS, POISON, good_rows, sealed
 from poison_batches import LOG_POISON, ROWS, SCHEMA_JSON, forged
 
-from lakeward.client.damage import Damage
-from lakeward.client.log_decoder import Chunk, LogDecoder
+from lakeward.client.decode.log_decoder import Chunk, LogDecoder
+from lakeward.client.forms.damage import Damage
 from lakeward.errors import CorruptError
 from lakeward.model import json_form
 

@@ -13,9 +13,9 @@ from log_fetches import ids, place, point_to, read_all
 from poison import COLUMNS, POISON, good_rows, sealed
 from remote_segments import fetch_info, put_segment
 
-from lakeward.client.damage import Damage
-from lakeward.client.log_decoder import LogDecoder
-from lakeward.client.log_fetcher import LogFetcher
+from lakeward.client.decode.log_decoder import LogDecoder
+from lakeward.client.forms.damage import Damage
+from lakeward.client.read.log_fetcher import LogFetcher
 from lakeward.errors import CorruptError
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import PbRemoteLogSegment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeward.remote.directory_store import DirectoryStore
+from lakeward.remote.stores.directory_store import DirectoryStore
 
 
 async def test_tidying_removes_halves_and_nothing_else(tmp_path: Path) -> None:

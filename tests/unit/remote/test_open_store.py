@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.remote.directory_store import DirectoryStore
 from lakeward.remote.open_store import check_store, open_store
-from lakeward.remote.s3_store import S3Store
+from lakeward.remote.s3.s3_store import S3Store
+from lakeward.remote.stores.directory_store import DirectoryStore
 
 _KEYS = {"s3.access-key": "a", "s3.secret-key": "b"}
 

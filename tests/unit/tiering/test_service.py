@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from eventually import eventually
 
-from lakeward.client.lake import HeartbeatAnswer, LakeTotals, TieringRound
+from lakeward.client.admin.lake import HeartbeatAnswer, LakeTotals, TieringRound
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
-from lakeward.tiering.held_rounds import HeldRounds
-from lakeward.tiering.round import RoundReport
+from lakeward.tiering.round.held_rounds import HeldRounds
+from lakeward.tiering.round.round import RoundReport
 from lakeward.tiering.service import TieringService
 
 

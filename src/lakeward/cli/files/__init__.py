@@ -11,6 +11,8 @@ json_columns   JSON values → a column of a table's type
 guesses        types of a text file, as its first rows suggest them
 row_shape      the columns a table needs, and those a file has
 bad_row        the row that does not fit: where it is and why
+sent_files     files on their way into a table
+key_texts      keys as people write them
 
 Everything streams; a file is never in memory as a whole. The first row that does not fit ends the reading with a
 BadRowError, and every row before it has been handed out.

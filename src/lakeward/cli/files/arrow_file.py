@@ -12,7 +12,7 @@ import pyarrow as pa
 from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
 from lakeward.cli.files.source import STDIN, Source
 from lakeward.model.schema import Schema
-from lakeward.records.arrow_types import conform
+from lakeward.records.arrow.arrow_types import conform
 
 _BATCH_ROWS = 64 * 1024
 _COPY_BYTES = 1 << 20

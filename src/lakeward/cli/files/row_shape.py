@@ -10,8 +10,8 @@ from decimal import Decimal
 import pyarrow as pa
 
 from lakeward.model.schema import Column, Schema
-from lakeward.records.arrow_casts import check_nulls
-from lakeward.records.arrow_types import arrow_schema
+from lakeward.records.arrow.arrow_casts import check_nulls
+from lakeward.records.arrow.arrow_types import arrow_schema
 
 _SHOWN_LENGTH = 60
 

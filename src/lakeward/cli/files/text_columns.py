@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from lakeward.cli.files.json_columns import column_of_json, decoder_for
 from lakeward.model.data_types import NESTED, TypeRoot
 from lakeward.model.schema import Column
-from lakeward.records import arrow_casts
-from lakeward.records.arrow_types import arrow_type
+from lakeward.records.arrow import arrow_casts
+from lakeward.records.arrow.arrow_types import arrow_type
 
 _TEXT = {TypeRoot.STRING, TypeRoot.CHAR}
 _BYTES = {TypeRoot.BYTES, TypeRoot.BINARY}

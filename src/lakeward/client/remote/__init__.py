@@ -1,15 +1,14 @@
 """Log segments that moved to a file store, read where they are.
 
-    reads              one scan's way through segments, patient with stores and with servers that move on
-    segment            what a server says of a segment: where it is, its offsets, its size
-    segment_reader     segments → whole batches, checked for order; pieces ahead of the reader, more the longer it reads
-    piece_cutter       a piece and what the one before left over → whole batches for the decoder
-    sources            which source reads a URL; what all reads of one connection share
-      directory_source   pieces read from a directory that this machine sees
-      object_source      pieces got from an object store, a few at a time
-    access             stores opened with what the server hands out: tokens, renewed in time or when they are refused
-    piece_cache        pieces on disk, bounded, shared by all scans of a process
-    cache_directory    the directory they are in: gone at the end, and swept when a process was killed
+    segment           what a server says of a segment: where it is, its offsets, its size
+    segment_reader    segments → whole batches, checked for order; pieces ahead of the reader, more the longer it reads
+    piece_cutter      a piece and what the one before left over → whole batches for the decoder
+    sources           which source reads a URL; what all reads of one connection share
+    directory_source  pieces read from a directory that this machine sees
+    object_source     pieces got from an object store, a few at a time
+    access            stores opened with what the server hands out: tokens, renewed in time or when they are refused
+    piece_cache       pieces on disk, bounded, shared by all scans of a process
+    cache_directory   the directory they are in: gone at the end, and swept when a process was killed
 
 A piece is a stretch of a segment of fixed size, so memory and disk are bounded however large segments are, and a reader
 that wants ten rows gets one piece.

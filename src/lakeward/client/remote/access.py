@@ -21,7 +21,7 @@ from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenRespon
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
-    from lakeward.remote.store import RemoteStore
+    from lakeward.remote.stores.store import RemoteStore
 
 _RENEWED_AT = 0.8
 #: A token that says nothing of its end is asked for again after this long.

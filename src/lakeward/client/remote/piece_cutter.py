@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from lakeward.client.batch_cutter import PIECE_BYTES
+from lakeward.client.decode.batch_cutter import PIECE_BYTES
 from lakeward.client.remote.segment import Segment
 from lakeward.errors import CorruptError, LakewardError
-from lakeward.records.batch_header import HEADER_BYTES, MAGIC_AT, OVERHEAD_BYTES, BatchHeader
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.batch_header import HEADER_BYTES, MAGIC_AT, OVERHEAD_BYTES, BatchHeader
+from lakeward.records.batch.log_batch import walk_batches
 
 _LENGTH = struct.Struct("<i")
 _LENGTH_AT = 8

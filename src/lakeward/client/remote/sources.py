@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.access import Ask, RemoteAccess
 from lakeward.client.remote.directory_source import DirectorySource
 from lakeward.client.remote.object_source import ObjectSource
@@ -16,7 +17,6 @@ from lakeward.client.remote.piece_cache import release, shared_cache
 from lakeward.client.remote.piece_cutter import Cut
 from lakeward.client.remote.segment import segments_of
 from lakeward.client.remote.segment_reader import PieceSource, read_segments
-from lakeward.client.settings import ClientSettings
 from lakeward.errors import ErrorCode
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
 

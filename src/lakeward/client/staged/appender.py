@@ -7,19 +7,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from lakeward.client.delivery import Delivery, KvDelivery, LogDelivery
-from lakeward.client.offsets import Place
-from lakeward.client.partitions import Partitions
-from lakeward.client.pipeline import submit_encoded
-from lakeward.client.results import BucketId
-from lakeward.client.sender import Sender
+from lakeward.client.admin.offsets import Place
+from lakeward.client.admin.partitions import Partitions
+from lakeward.client.cluster.writer_ids import WriterIdentity, WriterIds
+from lakeward.client.forms.results import BucketId
 from lakeward.client.staged.log_headers import read_headers
 from lakeward.client.staged.manifest import BucketAppend, Manifest, WriterChain
 from lakeward.client.staged.planning import Plan
 from lakeward.client.staged.progress import stored_batches, what_is_left
 from lakeward.client.staged.staged_bytes import StagedBytes, load_batch
 from lakeward.client.staged.table_access import TableAccess
-from lakeward.client.writer_ids import WriterIdentity, WriterIds
+from lakeward.client.write.delivery import Delivery, KvDelivery, LogDelivery
+from lakeward.client.write.pipeline import submit_encoded
+from lakeward.client.write.sender import Sender
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
@@ -251,7 +251,7 @@ class Appender:
         info = self._access.info
         if not info.descriptor.has_primary_key:
             return LogDelivery(info)
-        from lakeward.client.keyed.table_keys import TableKeys
+        from lakeward.client.keys.table_keys import TableKeys
 
         return KvDelivery(info, manifest.target_columns, TableKeys(info).check_version)
 

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple
 
-from lakeward.client.patience import ask_leader
+from lakeward.client.cluster.patience import ask_leader
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -20,8 +20,8 @@ from lakeward.protocol.messages.log import (
     PbFetchLogReqForTable,
     PbFetchLogRespForBucket,
 )
-from lakeward.records.batch_header import BatchHeader
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.batch_header import BatchHeader
+from lakeward.records.batch.log_batch import walk_batches
 from lakeward.rpc.channel import Channel
 
 _CLIENT = -1
@@ -97,8 +97,8 @@ async def _buffers(access: TableAccess, reply: PbFetchLogRespForBucket, end: int
 
 
 async def _earliest(access: TableAccess, bucket: TableBucket, partition: str | None) -> int:
-    from lakeward.client.offsets import Place
-    from lakeward.client.results import BucketId
+    from lakeward.client.admin.offsets import Place
+    from lakeward.client.forms.results import BucketId
 
     place = Place(bucket, BucketId(partition, bucket.bucket))
     return (await access.offsets.of([place], "earliest"))[place]

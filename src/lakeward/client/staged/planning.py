@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.client.staged.manifest import INLINE, StagedBatch
 from lakeward.client.staged.part import Part
 from lakeward.errors import ErrorCode

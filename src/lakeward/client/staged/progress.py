@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lakeward.client.staged.manifest import SEQUENCES, BucketAppend
 from lakeward.errors import ErrorCode
-from lakeward.records.batch_header import BatchHeader
+from lakeward.records.batch.batch_header import BatchHeader
 
 
 def stored_batches(

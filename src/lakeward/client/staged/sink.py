@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged.appender import Appender, WriterForgottenError
 from lakeward.client.staged.directory import directory_at
 from lakeward.client.staged.ledger import Contents, Done, Ledger
@@ -18,7 +19,6 @@ from lakeward.client.staged.manifest import Manifest
 from lakeward.client.staged.part import Part
 from lakeward.client.staged.planning import plan_parts
 from lakeward.client.staged.table_access import TableAccess
-from lakeward.client.sync import Connection
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock, SystemClock
@@ -144,7 +144,7 @@ class StagedSink:
         info = self._access.info
         if self._columns is None or not info.descriptor.has_primary_key:
             return
-        from lakeward.client.keyed.written_columns import WrittenColumns
+        from lakeward.client.upsert.written_columns import WrittenColumns
 
         named = WrittenColumns(info, [n for n in info.schema.names if n in self._columns])
         if named.positions != written:

@@ -8,21 +8,21 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from lakeward.client.batching import Batching, Destination
-from lakeward.client.data_forms import arrow_of, batches_in, batches_of
-from lakeward.client.keyed.bucket_evidence import BucketEvidence
-from lakeward.client.keyed.change_batching import ChangeBatching
-from lakeward.client.keyed.changes import ChangeEncoder, EncodedChanges, Piece, slices
-from lakeward.client.keyed.conventions import Bucketing
-from lakeward.client.keyed.lookups import Lookups
-from lakeward.client.keyed.table_keys import TableKeys
-from lakeward.client.keyed.written_columns import WrittenColumns
-from lakeward.client.routing import Router
+from lakeward.client.forms.data_forms import arrow_of, batches_in, batches_of
+from lakeward.client.keys.conventions import Bucketing
+from lakeward.client.keys.table_keys import TableKeys
+from lakeward.client.lookup.bucket_evidence import BucketEvidence
+from lakeward.client.lookup.lookups import Lookups
 from lakeward.client.staged.change_types import split_by_change
 from lakeward.client.staged.table_access import TableAccess
-from lakeward.client.writer import builder_for
+from lakeward.client.upsert.change_batching import ChangeBatching
+from lakeward.client.upsert.changes import ChangeEncoder, EncodedChanges, Piece, slices
+from lakeward.client.upsert.written_columns import WrittenColumns
+from lakeward.client.write.batching import Batching, Destination
+from lakeward.client.write.routing import Router
+from lakeward.client.write.writer import builder_for
 from lakeward.errors import ErrorCode
-from lakeward.records.batch_header import NO_SEQUENCE, NO_WRITER
+from lakeward.records.batch.batch_header import NO_SEQUENCE, NO_WRITER
 
 R = TypeVar("R")
 G = TypeVar("G")

@@ -6,13 +6,13 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from lakeward.client.admin import path_of, table_info
-from lakeward.client.cluster import Cluster
-from lakeward.client.keyed.conventions import Bucketing, declared
-from lakeward.client.offsets import TableOffsets
-from lakeward.client.partitions import Partitions
-from lakeward.client.sync import Connection
-from lakeward.client.writer_ids import WriterIds
+from lakeward.client.admin.admin import path_of, table_info
+from lakeward.client.admin.offsets import TableOffsets
+from lakeward.client.admin.partitions import Partitions
+from lakeward.client.blocking.sync import Connection
+from lakeward.client.cluster.cluster import Cluster
+from lakeward.client.cluster.writer_ids import WriterIds
+from lakeward.client.keys.conventions import Bucketing, declared
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.table import LOG_COMPACTION

@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakeward.client.batching import Destination
+from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged.directory import directory_at
 from lakeward.client.staged.ordered_work import OrderedWork
 from lakeward.client.staged.part import Entry, Part
 from lakeward.client.staged.stages import Finished, Routed, stage_for
 from lakeward.client.staged.table_access import TableAccess
-from lakeward.client.sync import Connection
+from lakeward.client.write.batching import Destination
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
 from lakeward.runtime.entropy import SystemEntropy

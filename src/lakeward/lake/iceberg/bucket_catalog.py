@@ -20,9 +20,9 @@ from pyiceberg.table.sorting import UNSORTED_SORT_ORDER, SortOrder
 from pyiceberg.table.update import TableRequirement, TableUpdate
 from pyiceberg.typedef import Identifier, Properties
 
-from lakeward.lake import whole_files
-from lakeward.lake.s3_path import LakePath, lake_path
-from lakeward.lake.s3_properties import iceberg_properties, store_settings
+from lakeward.lake.files import whole_files
+from lakeward.lake.files.s3_path import LakePath, lake_path
+from lakeward.lake.files.s3_properties import iceberg_properties, store_settings
 
 _HINT = "version-hint.text"
 _VERSION = re.compile(r"v(\d+)\.metadata\.json")

@@ -14,14 +14,14 @@ from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
+from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
-from lakeward.lake.iceberg.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
-from lakeward.lake.iceberg.layout import partition_spec, sort_order
+from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
+from lakeward.lake.iceberg.schema.layout import partition_spec, sort_order
+from lakeward.lake.iceberg.schema.types import iceberg_schema, iceberg_type
 from lakeward.lake.iceberg.table import IcebergTable
-from lakeward.lake.iceberg.types import iceberg_schema, iceberg_type
-from lakeward.lake.s3_properties import iceberg_properties
-from lakeward.lake.storable import check_storable
-from lakeward.lake.system_columns import BUCKET
+from lakeward.lake.rows.storable import check_storable
+from lakeward.lake.rows.system_columns import BUCKET
 from lakeward.model.table import TableInfo, TablePath
 
 #: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.

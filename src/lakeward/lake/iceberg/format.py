@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakeward.lake.iceberg.catalog import IcebergCatalog
-from lakeward.lake.iceberg.data_writer import DataFileWriter, Writing
-from lakeward.lake.iceberg.merge_writer import MergeWriter
+from lakeward.lake.iceberg.write.data_writer import DataFileWriter, Writing
+from lakeward.lake.iceberg.write.merge_writer import MergeWriter
 from lakeward.lake.port import LakePlace, LakeWriter
 
 

@@ -11,18 +11,18 @@ from pyiceberg.table.snapshots import Snapshot
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.lake.iceberg.compaction import compact
-from lakeward.lake.iceberg.data_writer import Writing, WrittenFiles
-from lakeward.lake.iceberg.expiry import expire, orphans
-from lakeward.lake.iceberg.layout import spec_columns
-from lakeward.lake.iceberg.live_files import LiveFiles, live_files
-from lakeward.lake.iceberg.places import Places
-from lakeward.lake.iceberg.reader import IcebergReader
-from lakeward.lake.iceberg.remembering_transaction import RememberingTransaction
-from lakeward.lake.iceberg.round_snapshot import RoundSnapshot, newest_round
-from lakeward.lake.iceberg.snapshot_forms import described
-from lakeward.lake.iceberg.table_document import TableDocument
-from lakeward.lake.iceberg.tidiness import worst_places
+from lakeward.lake.iceberg.commit.compaction import compact
+from lakeward.lake.iceberg.commit.expiry import expire, orphans
+from lakeward.lake.iceberg.commit.live_files import LiveFiles, live_files
+from lakeward.lake.iceberg.commit.remembering_transaction import RememberingTransaction
+from lakeward.lake.iceberg.commit.round_snapshot import RoundSnapshot, newest_round
+from lakeward.lake.iceberg.commit.tidiness import worst_places
+from lakeward.lake.iceberg.read.reader import IcebergReader
+from lakeward.lake.iceberg.read.snapshot_forms import described
+from lakeward.lake.iceberg.read.table_document import TableDocument
+from lakeward.lake.iceberg.schema.layout import spec_columns
+from lakeward.lake.iceberg.schema.places import Places
+from lakeward.lake.iceberg.write.data_writer import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.table import TableInfo

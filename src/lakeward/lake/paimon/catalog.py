@@ -7,13 +7,13 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 from lakeward.errors import ErrorCode
-from lakeward.lake.paimon.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
-from lakeward.lake.paimon.shape import TableShape
+from lakeward.lake.files.s3_path import LakePath, is_s3, lake_path
+from lakeward.lake.files.s3_properties import store_settings
+from lakeward.lake.paimon.schema.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
+from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.table import PaimonTable
-from lakeward.lake.s3_path import LakePath, is_s3, lake_path
-from lakeward.lake.s3_properties import store_settings
-from lakeward.lake.storable import check_storable
-from lakeward.lake.system_columns import BUCKET, OFFSET, TIMESTAMP
+from lakeward.lake.rows.storable import check_storable
+from lakeward.lake.rows.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.clock import Clock, SystemClock
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lakeward.lake.paimon.append_writer import AppendWriter
 from lakeward.lake.paimon.catalog import PaimonCatalog
-from lakeward.lake.paimon.key_writer import KeyWriter
-from lakeward.lake.paimon.writing import Writing
+from lakeward.lake.paimon.write.append_writer import AppendWriter
+from lakeward.lake.paimon.write.key_writer import KeyWriter
+from lakeward.lake.paimon.write.writing import Writing
 from lakeward.lake.port import LakePlace, LakeWriter
 
 

@@ -7,22 +7,22 @@ from dataclasses import replace
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.lake.paimon.binary_row import of_binary
-from lakeward.lake.paimon.commit import Change, Committer, live_files
-from lakeward.lake.paimon.compaction import mergings
-from lakeward.lake.paimon.expiry import expire, orphans
-from lakeward.lake.paimon.log_compaction import rewritten, small_files
-from lakeward.lake.paimon.manifests import FileEntry, Manifests
-from lakeward.lake.paimon.place_directory import place_directory, place_of
-from lakeward.lake.paimon.reader import PaimonReader
-from lakeward.lake.paimon.schema_file import newest_schema
-from lakeward.lake.paimon.shape import TableShape
-from lakeward.lake.paimon.snapshot_forms import USER, described, is_round
-from lakeward.lake.paimon.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
-from lakeward.lake.paimon.writing import Writing, WrittenFiles
+from lakeward.lake.files.s3_path import LakePath, lake_path
+from lakeward.lake.paimon.manifest.commit import Change, Committer, live_files
+from lakeward.lake.paimon.manifest.expiry import expire, orphans
+from lakeward.lake.paimon.manifest.manifests import FileEntry, Manifests
+from lakeward.lake.paimon.manifest.snapshot_forms import USER, described, is_round
+from lakeward.lake.paimon.manifest.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
+from lakeward.lake.paimon.read.reader import PaimonReader
+from lakeward.lake.paimon.schema.binary_row import of_binary
+from lakeward.lake.paimon.schema.place_directory import place_directory, place_of
+from lakeward.lake.paimon.schema.schema_file import newest_schema
+from lakeward.lake.paimon.schema.shape import TableShape
+from lakeward.lake.paimon.write.compaction import mergings
+from lakeward.lake.paimon.write.log_compaction import rewritten, small_files
+from lakeward.lake.paimon.write.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
-from lakeward.lake.s3_path import LakePath, lake_path
 from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import Clock
 

@@ -14,27 +14,27 @@ from lakeward.options import table as table_options
 from lakeward.options.server_options import ServerOptions
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.server.coordinator.auto_partitioner import AutoPartitioner
-from lakeward.server.coordinator.catalog import Catalog
-from lakeward.server.coordinator.cluster_config import ClusterConfig
-from lakeward.server.coordinator.database_admin import DEFAULT_DATABASE, DatabaseAdmin
-from lakeward.server.coordinator.events import Dropped, Event, PartitionDropped, TableDropped
-from lakeward.server.coordinator.kv_snapshots import KvSnapshots
-from lakeward.server.coordinator.lake.offsets_files import OffsetsFiles
-from lakeward.server.coordinator.lake.settings import catalog_properties, is_lake_table
-from lakeward.server.coordinator.lake.snapshots import LakeSnapshots
+from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.books.lake_snapshots import LakeSnapshots
+from lakeward.server.books.offsets_files import OffsetsFiles
+from lakeward.server.books.producer_offsets import ProducerOffsets
+from lakeward.server.books.row_numbers import RowNumbers
+from lakeward.server.books.server_tags import ServerTags
+from lakeward.server.books.snapshot_leases import SnapshotLeases
+from lakeward.server.books.writer_ids import WriterIds
+from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.catalog.events import Dropped, Event, PartitionDropped, TableDropped
+from lakeward.server.catalog.lake_settings import catalog_properties, is_lake_table
 from lakeward.server.coordinator.lake.tiering import LakeTiering
-from lakeward.server.coordinator.partition_admin import PartitionAdmin
-from lakeward.server.coordinator.producer_offsets import ProducerOffsets
-from lakeward.server.coordinator.row_numbers import RowNumbers
-from lakeward.server.coordinator.server_tags import ServerTags
-from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
-from lakeward.server.coordinator.table_admin import TableAdmin
-from lakeward.server.coordinator.writer_ids import WriterIds
+from lakeward.server.coordinator.tables.auto_partitioner import AutoPartitioner
+from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
+from lakeward.server.coordinator.tables.database_admin import DEFAULT_DATABASE, DatabaseAdmin
+from lakeward.server.coordinator.tables.partition_admin import PartitionAdmin
+from lakeward.server.coordinator.tables.table_admin import TableAdmin
 from lakeward.server.metadata_store.port import Counter, MetadataStore
 
 if TYPE_CHECKING:
-    from lakeward.server.remote.remote_logs import RemoteLogs
+    from lakeward.server.archive.remote_logs import RemoteLogs
 
 
 #: The one server there is.

@@ -19,7 +19,7 @@ from pathlib import Path
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.server.metadata_store.image import DamagedError, Image, is_unsealed_database
 from lakeward.server.metadata_store.journal import JournalText, Statements, line_of, node_of
-from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.disk.atomic_file import replace_file
 
 COPIES_KEPT = 3
 

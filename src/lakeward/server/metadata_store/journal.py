@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.disk.atomic_file import replace_file
 
 #: Statements of a change: the name of a method of Change, then its arguments.
 Statements = list[list[Any]]

@@ -10,7 +10,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.server.metadata_store.files import Found, MetadataFiles
 from lakeward.server.metadata_store.port import Counter
 from lakeward.server.metadata_store.sqlite_change import TABLES, SqliteChange
-from lakeward.storage.directories import stray_directories
+from lakeward.storage.disk.directories import stray_directories
 
 SCHEMA_VERSION = 1
 _SHOWN = 3

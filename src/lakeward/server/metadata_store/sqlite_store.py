@@ -27,7 +27,7 @@ from lakeward.server.metadata_store.port import (
     TableRecord,
 )
 from lakeward.server.metadata_store.sqlite_change import SqliteChange
-from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.disk.atomic_file import replace_file
 
 _log = logging.getLogger(__name__)
 FILE_NAME = "metadata.db"

@@ -8,22 +8,22 @@ from collections.abc import Awaitable, Callable, Iterator
 from lakeward.model.bucket import TableBucket
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
-from lakeward.remote.layout import LOGS, table_inner
-from lakeward.remote.pace import Pace
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.formats.layout import LOGS, table_inner
+from lakeward.remote.stores.pace import Pace
+from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
-from lakeward.server.coordinator import events
+from lakeward.server.archive.remote_indexes import RemoteIndexes
+from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.archive.remote_reads import RemoteReads
+from lakeward.server.catalog import events
+from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.port import MetadataStore
-from lakeward.server.remote.log_copies import CopyLimits, LogCopies
-from lakeward.server.remote.log_status import RemoteLogStatus
-from lakeward.server.remote.remote_garbage import RemoteGarbage
-from lakeward.server.remote.remote_indexes import RemoteIndexes
-from lakeward.server.remote.remote_logs import RemoteLogs
-from lakeward.server.remote.remote_reads import RemoteReads
-from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.remote.copies.log_copies import CopyLimits, LogCopies
+from lakeward.server.remote.copies.log_status import RemoteLogStatus
+from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
+from lakeward.server.tablet.buckets.tablets import Tablets
 
 _log = logging.getLogger(__name__)
 _LOOK_MS_MAX = 1000

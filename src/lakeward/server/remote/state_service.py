@@ -13,28 +13,28 @@ from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.options import server as rows
 from lakeward.protocol.messages import snapshot as messages
-from lakeward.remote.layout import STATES, BucketPlace, table_inner
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.formats.layout import STATES, BucketPlace, table_inner
+from lakeward.remote.stores.store import RemoteStore
 from lakeward.rpc.dispatch import Exchange
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.runtime.metrics import Metrics
-from lakeward.server.coordinator import events
+from lakeward.server.books.kv_snapshots import RemoteSnapshot
+from lakeward.server.books.lake_snapshots import AREA as LAKE_AREA
+from lakeward.server.books.lake_snapshots import offsets_paths
+from lakeward.server.catalog import events
+from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.kv_snapshots import RemoteSnapshot
-from lakeward.server.coordinator.lake.snapshots import AREA as LAKE_AREA
-from lakeward.server.coordinator.lake.snapshots import offsets_paths
-from lakeward.server.housekeeping import Housekeeping
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.remote.access.ownership import Ownership
+from lakeward.server.remote.access.watch import OwnershipWatch
+from lakeward.server.remote.copies.metadata_backup import MetadataBackup
+from lakeward.server.remote.copies.snapshot_copies import SnapshotCopies
 from lakeward.server.remote.log_service import RemoteLogService
-from lakeward.server.remote.metadata_backup import MetadataBackup
-from lakeward.server.remote.ownership import Ownership
-from lakeward.server.remote.snapshot_copies import SnapshotCopies
-from lakeward.server.remote.watch import OwnershipWatch
-from lakeward.server.tablet.busy import BusyBuckets
-from lakeward.server.tablet.tablets import Tablets
-from lakeward.storage.kv.held_snapshot import hold_newest
-from lakeward.storage.kv.snapshots import MANIFEST, Snapshot
+from lakeward.server.tablet.buckets.busy import BusyBuckets
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.storage.kv.store.held_snapshot import hold_newest
+from lakeward.storage.kv.store.snapshots import MANIFEST, Snapshot
 
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50

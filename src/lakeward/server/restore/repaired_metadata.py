@@ -12,7 +12,7 @@ from lakeward.server.metadata_store.opening import fill, strays_of
 from lakeward.server.metadata_store.port import Counter
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.restore.restored_metadata import skip_ids
-from lakeward.storage.directories import DataDirectory
+from lakeward.storage.disk.directories import DataDirectory
 
 
 @dataclass

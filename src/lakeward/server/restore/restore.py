@@ -11,23 +11,23 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
-from lakeward.remote.layout import manifest_file
-from lakeward.remote.store import RemoteStore
+from lakeward.remote.formats.layout import manifest_file
+from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
-from lakeward.server.coordinator.catalog import Catalog
-from lakeward.server.coordinator.kv_snapshots import KvSnapshots
-from lakeward.server.coordinator.snapshot_leases import SnapshotLeases
+from lakeward.server.archive.remote_logs import RemoteLogs, RemotePointer
+from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.books.snapshot_leases import SnapshotLeases
+from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
-from lakeward.server.remote.ownership import newest_owner, take_over
-from lakeward.server.remote.remote_logs import RemoteLogs, RemotePointer
+from lakeward.server.remote.access.ownership import newest_owner, take_over
 from lakeward.server.restore.report import RestoredTable, RestoreReport
 from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
 from lakeward.server.restore.restored_state import restore_state
 from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life
-from lakeward.storage.atomic_file import replace_file
-from lakeward.storage.directories import RESTORING_FILE, DataDirectory
+from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.storage.disk.directories import RESTORING_FILE, DataDirectory
 
 _PARALLEL = 8
 _LOCK_FILE = "lakeward.lock"

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lakeward.errors import LakewardError, NotFoundError
-from lakeward.records.log_batch import walk_batches
-from lakeward.remote.layout import INDEX, LOG, MANIFEST, TIME_INDEX, WRITERS, BucketPlace, segment_file
-from lakeward.remote.log_manifest import LogManifest, RemoteSegment
-from lakeward.remote.store import RemoteStore
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.remote.formats.layout import INDEX, LOG, MANIFEST, TIME_INDEX, WRITERS, BucketPlace, segment_file
+from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
+from lakeward.remote.stores.store import RemoteStore
 
 
 async def true_manifest(store: RemoteStore, place: BucketPlace, path: str) -> tuple[LogManifest, str | None]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lakeward.server.coordinator.lake.snapshots import AREA as LAKE_AREA
-from lakeward.server.coordinator.lake.snapshots import offsets_paths
-from lakeward.server.coordinator.row_numbers import AREA as NUMBERS_AREA
+from lakeward.server.books.lake_snapshots import AREA as LAKE_AREA
+from lakeward.server.books.lake_snapshots import offsets_paths
+from lakeward.server.books.row_numbers import AREA as NUMBERS_AREA
 from lakeward.server.metadata_store.port import Change, Counter, Document, MetadataStore
-from lakeward.server.remote.ownership import identity_document
+from lakeward.server.remote.access.ownership import identity_document
 
 #: What the old server may have given out after its last backup: as many ids of each kind are skipped.
 _SKIPPED = {

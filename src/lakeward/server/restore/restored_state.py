@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lakeward.errors import NotFoundError
-from lakeward.remote.log_manifest import LogManifest
-from lakeward.remote.snapshot_metadata import path_in_store
-from lakeward.remote.store import RemoteStore
-from lakeward.server.coordinator.kv_snapshots import RemoteSnapshot
-from lakeward.server.remote.snapshot_files import read_metadata
-from lakeward.storage.kv.snapshots import newest_good_snapshot
+from lakeward.remote.formats.log_manifest import LogManifest
+from lakeward.remote.formats.snapshot_metadata import path_in_store
+from lakeward.remote.stores.store import RemoteStore
+from lakeward.server.books.kv_snapshots import RemoteSnapshot
+from lakeward.server.remote.copies.snapshot_files import read_metadata
+from lakeward.storage.kv.store.snapshots import newest_good_snapshot
 
 _PARALLEL = 8
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.model.bucket import TableBucket
-from lakeward.remote.store import RemoteStore
-from lakeward.server.remote.metadata_backup import stored_backups, unpacked
-from lakeward.server.remote.ownership import ALIVE
+from lakeward.remote.stores.store import RemoteStore
+from lakeward.server.remote.access.ownership import ALIVE
+from lakeward.server.remote.copies.metadata_backup import stored_backups, unpacked
 
 #: A server gives a sign of life every five seconds; one that has been silent for so long is taken to be gone.
 ALIVE_MS = 20_000

@@ -25,15 +25,15 @@ from lakeward.protocol.messages.table import (
 )
 from lakeward.rpc.dispatch import Encoded, Exchange, Steps
 from lakeward.rpc.error_answers import bucket_refusal, refusal
-from lakeward.server.remote.remote_reads import RemoteReads
-from lakeward.server.tablet.busy import BusyBuckets
-from lakeward.server.tablet.lazy_kv import LazyKv
-from lakeward.server.tablet.tablets import Tablets
-from lakeward.server.tablet.too_large import answer_too_large
+from lakeward.server.archive.remote_reads import RemoteReads
+from lakeward.server.tablet.buckets.busy import BusyBuckets
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.too_large import answer_too_large
+from lakeward.server.tablet.kv.lazy_kv import LazyKv
 from lakeward.storage.log.log_tablet import LogTablet
 
 if TYPE_CHECKING:
-    from lakeward.server.tablet.kv_service import KvService
+    from lakeward.server.tablet.kv.kv_service import KvService
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
 #: So many buckets are looked at without a break.

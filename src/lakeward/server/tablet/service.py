@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
-from lakeward.server.tablet.fetch import Fetches
-from lakeward.server.tablet.lazy_kv import KV_APIS, LazyKv
-from lakeward.server.tablet.produce import Appends
+from lakeward.server.tablet.kv.lazy_kv import KV_APIS, LazyKv
+from lakeward.server.tablet.log.fetch import Fetches
+from lakeward.server.tablet.log.produce import Appends
 from lakeward.server.tablet.scans import Scans
 
 

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lakeward.records.buffer_codecs import codec_of
-from lakeward.records.changelog_batch import build_changelog_batch, build_row_changelog_batch
-from lakeward.records.row_kernels import RowForm
-from lakeward.records.spans import Spans
-from lakeward.records.value_batch import split_values
+from lakeward.records.batch.changelog_batch import build_changelog_batch, build_row_changelog_batch
+from lakeward.records.batch.value_batch import split_values
+from lakeward.records.columnar.row_kernels import RowForm
+from lakeward.records.ipc.buffer_codecs import codec_of
+from lakeward.records.kernels.spans import Spans
 from lakeward.storage.kv import put_kernels
 from lakeward.storage.kv.kv_table import KvTable
-from lakeward.storage.kv.slices import U8, Slices
+from lakeward.storage.kv.store.slices import U8, Slices
 
 
 class Changes(NamedTuple):

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.storage.kv.slices import Entries
-from lakeward.storage.kv.snapshots import Snapshot
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.store.slices import Entries
+from lakeward.storage.kv.store.snapshots import Snapshot
+from lakeward.storage.kv.store.store import KvStore
 
 HASH = "hash"
 ROCKSDB = "rocksdb"
@@ -20,11 +20,11 @@ def open_store(engine: str, directory: Path) -> KvStore:
     """An empty store. `directory` is where the engine may keep working files, which do not outlive it."""
     match engine:
         case "hash":
-            from lakeward.storage.kv.hash_store import HashStore
+            from lakeward.storage.kv.hash.hash_store import HashStore
 
             return HashStore()
         case "rocksdb":
-            from lakeward.storage.kv.rocksdb_store import RocksDbStore
+            from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbStore
 
             return RocksDbStore(directory)
         case _:

@@ -14,13 +14,13 @@ import numpy as np
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.options import table as rows
-from lakeward.records import key_check_kernels as kernels
-from lakeward.records.key_encoding import KeyEncoding, bucket_key_encoding
-from lakeward.records.key_rows import keys_of_columns
-from lakeward.records.kv_batch import KvBatch
-from lakeward.records.row_kernels import RowForm, decode_rows
-from lakeward.records.row_programs import FIELD, row_program
-from lakeward.records.spans import I64, Spans
+from lakeward.records.batch.kv_batch import KvBatch
+from lakeward.records.columnar.row_kernels import RowForm, decode_rows
+from lakeward.records.kernels import key_check_kernels as kernels
+from lakeward.records.kernels.row_programs import FIELD, row_program
+from lakeward.records.kernels.spans import I64, Spans
+from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding
+from lakeward.records.key.key_rows import keys_of_columns
 from lakeward.storage.kv.kv_table import KvTable
 
 _DAY_MS = 86_400_000

@@ -10,7 +10,7 @@ from lakeward.model.data_types import DataType
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo
 from lakeward.options import table as rows
-from lakeward.records.key_encoding import KeyEncoding, primary_key_encoding
+from lakeward.records.key.key_encoding import KeyEncoding, primary_key_encoding
 
 SchemaOf = Callable[[int], Schema | None]
 

@@ -16,24 +16,24 @@ import numpy as np
 
 from lakeward.errors import CorruptError, ErrorCode
 from lakeward.options import table as rows
-from lakeward.records.batch_header import read_header
-from lakeward.records.kv_batch import KvBatch, parse_kv_batch
-from lakeward.records.log_batch import BatchSpan
+from lakeward.records.batch.batch_header import read_header
+from lakeward.records.batch.kv_batch import KvBatch, parse_kv_batch
+from lakeward.records.batch.log_batch import BatchSpan
+from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
 from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
 from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.log_compaction import CompactedSegment, compact
-from lakeward.storage.kv.merge_engines import merger_for
+from lakeward.storage.kv.merge.merge_engines import merger_for
+from lakeward.storage.kv.merge.row_merger import Deletes, deletes_for, deletion_disabled
 from lakeward.storage.kv.merging import merged
 from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.recovery import Recovery
-from lakeward.storage.kv.row_merger import Deletes, deletes_for, deletion_disabled
-from lakeward.storage.kv.slices import Entries, Slices
-from lakeward.storage.kv.snapshots import KEPT, PendingSnapshot, Snapshot, stored_snapshots
-from lakeward.storage.kv.store import KvView
+from lakeward.storage.kv.store.slices import Entries, Slices
+from lakeward.storage.kv.store.snapshots import KEPT, PendingSnapshot, Snapshot, stored_snapshots
+from lakeward.storage.kv.store.store import KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
-from lakeward.storage.open_files import storage_error
 
 _log = logging.getLogger(__name__)
 KeySlices = Slices

@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from lakeward.errors import ErrorCode
-from lakeward.records.batch_header import BatchHeader, write_header
-from lakeward.records.changelog_batch import ChangelogRows, changelog_rows
-from lakeward.records.log_batch import BatchSpan, seal, stamp, walk_batches
-from lakeward.records.row_kernels import RowForm
+from lakeward.records.batch.batch_header import BatchHeader, write_header
+from lakeward.records.batch.changelog_batch import ChangelogRows, changelog_rows
+from lakeward.records.batch.log_batch import BatchSpan, seal, stamp, walk_batches
+from lakeward.records.columnar.row_kernels import RowForm
 from lakeward.storage.kv.changes import Changes, changelog_batch, values_of_rows
-from lakeward.storage.kv.hash_store import HashStore
+from lakeward.storage.kv.hash.hash_store import HashStore
 from lakeward.storage.kv.kv_table import KvTable
-from lakeward.storage.kv.slices import I64, Slices
-from lakeward.storage.log.batch_check import good_prefix
+from lakeward.storage.kv.store.slices import I64, Slices
 from lakeward.storage.log.log_tablet import ClosedSegment
+from lakeward.storage.log.segment.batch_check import good_prefix
 
 COMPACTED_SUFFIX = ".compacted.tmp"
 _NO_OFFSETS: I64 = np.empty(0, np.int64)

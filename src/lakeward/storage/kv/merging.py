@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from lakeward.records.kv_batch import KvBatch
-from lakeward.records.spans import Spans
-from lakeward.storage.kv.changelog import Change, Image, changes
+from lakeward.records.batch.kv_batch import KvBatch
+from lakeward.records.kernels.spans import Spans
 from lakeward.storage.kv.changes import Changes, values_of_rows
 from lakeward.storage.kv.kv_table import KvTable
-from lakeward.storage.kv.row_merger import Fate, RowMerger
-from lakeward.storage.kv.slices import Slices
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.merge.changelog import Change, Image, changes
+from lakeward.storage.kv.merge.row_merger import Fate, RowMerger
+from lakeward.storage.kv.store.slices import Slices
+from lakeward.storage.kv.store.store import KvStore
 
 
 def merged(table: KvTable, store: KvStore, batch: KvBatch, merger: RowMerger) -> tuple[Slices, Slices, Changes]:

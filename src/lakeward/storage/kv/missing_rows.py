@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from lakeward.model.partition_text import value_of_text
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.key_decoding import decode_key
-from lakeward.records.kv_batch import build_kv_batch
-from lakeward.records.spans import Spans
+from lakeward.records.batch.kv_batch import build_kv_batch
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.key_decoding import decode_key
+from lakeward.records.row import compacted_row, indexed_row
 from lakeward.storage.kv.kv_table import KvTable
-from lakeward.storage.kv.slices import Slices
+from lakeward.storage.kv.store.slices import Slices
 
 
 def batch_of_missing(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lakeward.records.compiled import compiled
+from lakeward.records.kernels.compiled import compiled
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]

@@ -9,10 +9,10 @@ from lakeward.errors import ErrorCode
 from lakeward.storage.kv.engines import open_store, restore_any
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.replay import replay_pieces
-from lakeward.storage.kv.snapshots import usable_snapshot
-from lakeward.storage.kv.store import KvStore
-from lakeward.storage.log.damage import repair_command
+from lakeward.storage.kv.store.snapshots import usable_snapshot
+from lakeward.storage.kv.store.store import KvStore
 from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.segment.damage import repair_command
 
 #: Changes that are played back in a few milliseconds.
 _FEW_CHANGES = 10_000

@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from lakeward.records.changelog_batch import changelog_rows
-from lakeward.records.log_batch import BatchSpan, walk_batches
-from lakeward.records.row_kernels import RowForm
+from lakeward.records.batch.changelog_batch import changelog_rows
+from lakeward.records.batch.log_batch import BatchSpan, walk_batches
+from lakeward.records.columnar.row_kernels import RowForm
 from lakeward.storage.kv.changes import values_of_rows
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.put_kernels import DELETE, UPDATE_BEFORE
-from lakeward.storage.kv.slices import Slices
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.store.slices import Slices
+from lakeward.storage.kv.store.store import KvStore
 from lakeward.storage.log.log_tablet import LogTablet
 
 _PIECE_BYTES = 8 << 20

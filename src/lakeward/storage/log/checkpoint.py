@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.disk.atomic_file import replace_file
 from lakeward.storage.log.log_facts import FactsFile
-from lakeward.storage.log.segment import file_stem
+from lakeward.storage.log.segment.segment import file_stem
 from lakeward.storage.log.writer_state import WriterStates
 
 SUFFIX = ".writer_snapshot"

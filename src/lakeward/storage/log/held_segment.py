@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, sync_data
-from lakeward.storage.log.damage import Damage
-from lakeward.storage.log.log_index import LogIndex
-from lakeward.storage.log.segment import Segment
-from lakeward.storage.log.segment_walk import Bad, Good, SegmentWalk
+from lakeward.storage.log.segment.damage import Damage
+from lakeward.storage.log.segment.log_index import LogIndex
+from lakeward.storage.log.segment.segment import Segment
+from lakeward.storage.log.segment.segment_walk import Bad, Good, SegmentWalk
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
-from lakeward.storage.open_files import storage_error
 
 
 @dataclass(frozen=True, slots=True)

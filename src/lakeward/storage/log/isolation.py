@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lakeward.storage.log.damage import Damage
-from lakeward.storage.log.segment import BrokenSegmentError, Segment
-from lakeward.storage.log.segment_walk import Bad, SegmentWalk
+from lakeward.storage.log.segment.damage import Damage
+from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
+from lakeward.storage.log.segment.segment_walk import Bad, SegmentWalk
 
 
 class Isolated(NamedTuple):

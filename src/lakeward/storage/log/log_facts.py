@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lakeward.records.crc32c import checksum
-from lakeward.storage.atomic_file import replace_file
+from lakeward.records.batch.crc32c import checksum
+from lakeward.storage.disk.atomic_file import replace_file
 
 _VERSION = 1
 #: A segment has no more offsets than this: whoever knows one of them knows which come surely behind it.

@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.records.log_batch import BatchSpan, stamp
+from lakeward.records.batch.log_batch import BatchSpan, stamp
+from lakeward.storage.disk.open_files import OpenFiles, storage_error
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
 from lakeward.storage.log.held_segment import HeldSegment, hold
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, FactsFile, LogFacts
 from lakeward.storage.log.readable_log import ClosedSegment, LogRead, ReadableLog
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
-from lakeward.storage.log.segment import BrokenSegmentError, Segment
+from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch, next_sequence
-from lakeward.storage.open_files import OpenFiles, storage_error
 
 Later = Callable[[Callable[[], None]], object]
 #: How far the last row may be stamped ahead of the clock; further ahead, the clock has been wrong.

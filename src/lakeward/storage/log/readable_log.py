@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.errors import CorruptError, ErrorCode
-from lakeward.records.batch_header import BatchHeader, read_header
-from lakeward.records.log_batch import walk_batches
-from lakeward.storage.log.batch_check import good_prefix
-from lakeward.storage.log.damage import Damage
+from lakeward.records.batch.batch_header import BatchHeader, read_header
+from lakeward.records.batch.log_batch import walk_batches
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.isolation import isolated
 from lakeward.storage.log.recovery import RecoveredLog
-from lakeward.storage.log.segment import BrokenSegmentError, Segment
-from lakeward.storage.open_files import OpenFiles
+from lakeward.storage.log.segment.batch_check import good_prefix
+from lakeward.storage.log.segment.damage import Damage
+from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 
 
 class LogRead(NamedTuple):

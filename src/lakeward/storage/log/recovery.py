@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from lakeward.storage.atomic_file import replace_file
+from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints, sync_data
-from lakeward.storage.log.damage import Damage, Damages
 from lakeward.storage.log.log_facts import Evidence, LogFacts, evidence, facts_file, read_facts
-from lakeward.storage.log.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
-from lakeward.storage.log.segment_walk import Good, SegmentWalk
+from lakeward.storage.log.segment.damage import Damage, Damages
+from lakeward.storage.log.segment.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
+from lakeward.storage.log.segment.segment_walk import Good, SegmentWalk
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
-from lakeward.storage.open_files import OpenFiles
 
 
 @dataclass(slots=True)

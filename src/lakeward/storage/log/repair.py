@@ -11,13 +11,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from lakeward.records.batch_header import GIVEN_UP, BatchHeader, write_header
-from lakeward.records.log_batch import seal, stamp
-from lakeward.storage.atomic_file import sync_directory
-from lakeward.storage.log.damage import Damage
+from lakeward.records.batch.batch_header import GIVEN_UP, BatchHeader, write_header
+from lakeward.records.batch.log_batch import seal, stamp
+from lakeward.storage.disk.atomic_file import sync_directory
 from lakeward.storage.log.log_facts import GivenUp, LogFacts, read_facts
-from lakeward.storage.log.segment import INDEX, LOG, TIME_INDEX, file_stem
-from lakeward.storage.log.segment_walk import Good, SegmentWalk
+from lakeward.storage.log.segment.damage import Damage
+from lakeward.storage.log.segment.segment import INDEX, LOG, TIME_INDEX, file_stem
+from lakeward.storage.log.segment.segment_walk import Good, SegmentWalk
 
 _SPAN_MAX = 2**31 - 1
 _COPY_BYTES = 4 << 20

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
-from lakeward.storage.log.damage import Damage, Damages
 from lakeward.storage.log.log_facts import Evidence, GivenUp, LogFacts, evidence, facts_file, read_facts
-from lakeward.storage.log.segment import DELETED, LOG, file_stem
-from lakeward.storage.log.segment_walk import Bad, SegmentWalk
+from lakeward.storage.log.segment.damage import Damage, Damages
+from lakeward.storage.log.segment.segment import DELETED, LOG, file_stem
+from lakeward.storage.log.segment.segment_walk import Bad, SegmentWalk
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from lakeward.records.crc32c import checksum
+from lakeward.records.batch.crc32c import checksum
 
 REMEMBERED_BATCHES = 5
 _SEQUENCES = 2**31

@@ -9,7 +9,7 @@ from remote_segments import batches, segment
 
 from lakeward.client.remote.piece_cutter import PieceCutter
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 
 DATA = batches(100, 7)
 LAST = len(DATA) // 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_cluster import table_info
 
-from lakeward.client.results import BucketId
+from lakeward.client.forms.results import BucketId
 from lakeward.client.staged.manifest import INLINE, StagedBatch
 from lakeward.client.staged.part import Entry, Part
 from lakeward.client.staged.planning import plan_parts

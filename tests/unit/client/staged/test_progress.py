@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lakeward.client.staged.manifest import SEQUENCES, BucketAppend, StagedBatch
 from lakeward.client.staged.progress import stored_batches, what_is_left
 from lakeward.errors import LakewardError
-from lakeward.records.batch_header import BatchHeader
+from lakeward.records.batch.batch_header import BatchHeader
 
 WRITER = 7
 

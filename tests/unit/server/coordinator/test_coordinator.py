@@ -6,7 +6,7 @@ from coordinator_world import World
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as messages
-from lakeward.server.coordinator.service import handlers
+from lakeward.server.coordinator.handlers.service import handlers
 
 ELSEWHERE = {
     Api.API_VERSIONS,

@@ -7,7 +7,7 @@ import pytest
 from lakeward.options.server_options import ServerOptions
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import Document
-from lakeward.server.remote.opening import opened_store
+from lakeward.server.remote.access.opening import opened_store
 
 
 @pytest.mark.parametrize("has_history", [True, False])

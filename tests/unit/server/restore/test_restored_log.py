@@ -9,9 +9,9 @@ import pytest
 from arrow_batches import ids_batch
 from failing_store import FailingStore
 
-from lakeward.records.log_batch import stamp, walk_batches
-from lakeward.remote.layout import BucketPlace, manifest_file, segment_file
-from lakeward.remote.log_manifest import LogManifest, RemoteSegment
+from lakeward.records.batch.log_batch import stamp, walk_batches
+from lakeward.remote.formats.layout import BucketPlace, manifest_file, segment_file
+from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
 from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
 
 PLACE = BucketPlace("db", "t", 1, 0)

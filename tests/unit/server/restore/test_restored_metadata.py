@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lakeward.server.coordinator.lake.snapshots import AREA as LAKE_AREA
-from lakeward.server.coordinator.lake.snapshots import offsets_paths
-from lakeward.server.coordinator.row_numbers import RowNumbers
+from lakeward.server.books.lake_snapshots import AREA as LAKE_AREA
+from lakeward.server.books.lake_snapshots import offsets_paths
+from lakeward.server.books.row_numbers import RowNumbers
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import Counter, Document
-from lakeward.server.remote.ownership import AREA as OWNER_AREA
+from lakeward.server.remote.access.ownership import AREA as OWNER_AREA
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
 
 

@@ -8,13 +8,13 @@ import pytest
 from failing_store import FailingStore
 
 from lakeward.model.bucket import TableBucket
-from lakeward.remote.layout import BucketPlace
-from lakeward.remote.log_manifest import LogManifest, RemoteSegment
+from lakeward.remote.formats.layout import BucketPlace
+from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.server.coordinator.kv_snapshots import RemoteSnapshot
-from lakeward.server.remote.snapshot_files import SnapshotFiles
+from lakeward.server.books.kv_snapshots import RemoteSnapshot
+from lakeward.server.remote.copies.snapshot_files import SnapshotFiles
 from lakeward.server.restore.restored_state import restore_state
-from lakeward.storage.kv.snapshots import PendingSnapshot, new_staging, newest_good_snapshot
+from lakeward.storage.kv.store.snapshots import PendingSnapshot, new_staging, newest_good_snapshot
 
 PLACE = BucketPlace("db", "t", 1, 0)
 

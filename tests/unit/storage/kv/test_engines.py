@@ -10,8 +10,8 @@ import pytest
 from kv_rows import apply_to, rows_of
 
 from lakeward.errors import InvalidError, UnsupportedError
-from lakeward.storage.kv import entry_kernels, hash_kernels, order_kernels
 from lakeward.storage.kv.engines import ENGINES, open_store, prepare, restore_any
+from lakeward.storage.kv.hash import entry_kernels, hash_kernels, order_kernels
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -71,7 +71,7 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_only_an_engine_that_is_used_loads_its_library() -> None:
     """Numba takes 110 MB: a server without primary key tables never loads it."""
     code = (
-        "import sys, lakeward.storage.kv.engines, lakeward.storage.kv.store, lakeward.storage.kv.rocksdb_store\n"
+        "import sys, lakeward.storage.kv.engines, lakeward.storage.kv.store.store, lakeward.storage.kv.rocksdb.rocksdb_store\n"
         "assert not {'numba', 'rocksdict', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

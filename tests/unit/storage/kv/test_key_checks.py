@@ -14,11 +14,11 @@ from lakeward.model.data_types import DataType
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.values import Timestamp
-from lakeward.records import compacted_row, indexed_row
-from lakeward.records.bucketing import bucket_of
-from lakeward.records.key_encoding import encode_key
-from lakeward.records.kv_batch import KvBatch, build_kv_batch, parse_kv_batch
-from lakeward.records.spans import Spans
+from lakeward.records.batch.kv_batch import KvBatch, build_kv_batch, parse_kv_batch
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.key.bucketing import bucket_of
+from lakeward.records.key.key_encoding import encode_key
+from lakeward.records.row import compacted_row, indexed_row
 from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable
 

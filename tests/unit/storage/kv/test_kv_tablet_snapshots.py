@@ -10,7 +10,7 @@ from kv_tablets import TabletUnderTest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_columns
-from lakeward.storage.kv.snapshots import stored_snapshots
+from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log import checkpoint
 
 

@@ -9,11 +9,12 @@ import pytest
 from lakeward.model import data_types as t
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.records import compacted_row
-from lakeward.records.changelog_batch import changelog_rows
-from lakeward.records.kv_batch import build_kv_batch, parse_kv_batch
-from lakeward.records.log_batch import crc_is_right, walk_batches
-from lakeward.records.spans import Spans
+from lakeward.records.batch.changelog_batch import changelog_rows
+from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
+from lakeward.records.batch.log_batch import crc_is_right, walk_batches
+from lakeward.records.kernels.spans import Spans
+from lakeward.records.row import compacted_row
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.recovery import Recovery
@@ -21,7 +22,6 @@ from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.repair import give_up
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.verification import verify_log
-from lakeward.storage.open_files import OpenFiles
 
 SCHEMA = Schema.of([("id", t.INT()), ("name", t.STRING())], primary_key=["id"])
 CODEC = compacted_row.codec(tuple(column.type for column in SCHEMA.columns))

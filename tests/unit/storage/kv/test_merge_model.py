@@ -17,7 +17,7 @@ from lakeward.model import data_types as t
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column
 from lakeward.model.values import Timestamp
-from lakeward.storage.kv.changelog import Image, apply_records
+from lakeward.storage.kv.merge.changelog import Image, apply_records
 
 Cells = dict[str, Any]
 Function = Callable[[Any, Any], Any]

@@ -12,13 +12,13 @@ from lakeward.errors import ErrorCode
 from lakeward.model import data_types as t
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.records.kv_batch import build_kv_batch, parse_kv_batch
-from lakeward.records.spans import Spans
+from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
+from lakeward.records.kernels.spans import Spans
 from lakeward.storage.kv.engines import open_store
 from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.merge.row_merger import Fate, Merged
 from lakeward.storage.kv.merging import merged
-from lakeward.storage.kv.row_merger import Fate, Merged
-from lakeward.storage.kv.store import KvStore
+from lakeward.storage.kv.store.store import KvStore
 
 SCHEMA = Schema.of([("id", t.STRING()), ("v", t.STRING())], ["id"])
 INSERT, BEFORE, AFTER, DELETE = 1, 2, 3, 4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from logs import append, contents, fill, open_log
 
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 from lakeward.storage.log.log_tablet import LogTablet
 
 _DAY_MS = 86_400_000

@@ -7,8 +7,8 @@ from pathlib import Path
 from logs import append, contents, fill, open_log
 
 from lakeward.storage.log.checkpoint import checkpoint_file
-from lakeward.storage.log.log_index import LogIndex
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix
+from lakeward.storage.log.segment.log_index import LogIndex
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import WriterStates
 

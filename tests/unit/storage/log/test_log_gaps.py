@@ -8,8 +8,8 @@ import pytest
 from logs import append, fill, open_log
 
 from lakeward.errors import CorruptError
-from lakeward.storage.log.damage import Damage
 from lakeward.storage.log.repair import give_up
+from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.verification import verify_log
 
 BATCH = 59

@@ -12,10 +12,10 @@ from logs import append, append_payload, contents, fill, open_log
 from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.records.log_batch import cut_batches, walk_batches
+from lakeward.records.batch.log_batch import cut_batches, walk_batches
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log import checkpoint
 from lakeward.storage.log.writer_state import Verdict
-from lakeward.storage.open_files import OpenFiles
 
 LAST_SEQUENCE = 2**31 - 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lakeward.storage.log.log_index import LogIndex
+from lakeward.storage.log.segment.log_index import LogIndex
 from lakeward.storage.log.writer_state import Verdict, WriterStates
 
 DATA = Path(__file__).parents[3] / "data" / "remote-log"

@@ -9,11 +9,11 @@ import pytest
 from logs import append, contents, fill, open_log
 
 from lakeward.errors import CorruptError
-from lakeward.records.log_batch import walk_batches
+from lakeward.records.batch.log_batch import walk_batches
 from lakeward.storage.log.checkpoint import stored_checkpoints
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, facts_file
 from lakeward.storage.log.log_tablet import LogTablet
-from lakeward.storage.log.segment import file_stem
+from lakeward.storage.log.segment.segment import file_stem
 from lakeward.storage.log.writer_state import Verdict
 
 BATCH = 59  # bytes of one batch that fill() makes

@@ -1,13 +1,16 @@
-"""One function per control API: the decoded request and its caller in, the response out, LakewardError for a refusal.
+"""One function per control API, one file per family.
 
-database    create, alter, drop, list, describe databases
-table       create, alter, drop, list, describe tables; schemas
-partition   create, drop, list partitions
-metadata    servers, leaders, writer ids, cluster health
-cluster     cluster options, grants, authentication
-balance     server tags and rebalance, on a cluster of one
-remote_log  manifests of the remote log
-lake        tiering: heartbeats, lake snapshots
-kv_snapshot   snapshots of key/value state, leases on them
-producer    producer offsets
+service      handlers(coordinator): API → function
+handler      what a handler is
+caller       who asks, and by which address
+balance      REBALANCE and server tags
+cluster      cluster options
+database     databases
+kv_snapshot  snapshots of state
+lake         tiering and snapshots of the lake
+metadata     who leads what
+partition    partitions
+producer     offsets of producers, ids of writers
+remote_log   manifests of remote logs
+table        tables and their schemas
 """

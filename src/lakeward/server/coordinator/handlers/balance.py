@@ -6,9 +6,9 @@ from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import cluster as messages
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers
 
 _COMPLETED = 3
 _GOALS = {0: "REPLICA_DISTRIBUTION", 1: "LEADER_DISTRIBUTION", 2: "RACK_AWARE"}

@@ -8,10 +8,10 @@ from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import auth
 from lakeward.protocol.messages import cluster as messages
-from lakeward.server.caller import Caller
-from lakeward.server.coordinator.alteration import alterations_of
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers
+from lakeward.server.coordinator.tables.alteration import alterations_of
 
 _PLAINTEXT = "PLAINTEXT"
 

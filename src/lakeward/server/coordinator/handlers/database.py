@@ -5,10 +5,10 @@ from __future__ import annotations
 from lakeward.model import json_form
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as messages
-from lakeward.server.caller import Caller
-from lakeward.server.coordinator.alteration import alterations_of
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers
+from lakeward.server.coordinator.tables.alteration import alterations_of
 
 
 class DatabaseHandlers:

@@ -7,10 +7,10 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import snapshot as messages
-from lakeward.server.caller import Caller
+from lakeward.server.catalog.partition import PartitionInfo
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers, path_of
-from lakeward.server.coordinator.partition import PartitionInfo
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers, path_of
 
 
 class KvSnapshotHandlers:

@@ -11,10 +11,10 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.shared import ErrorResponse, PbBucketOffset, PbTablePath
 from lakeward.rpc.error_answers import refusal
-from lakeward.server.caller import Caller
+from lakeward.server.books.lake_snapshots import LakeSnapshot
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers, path_of
-from lakeward.server.coordinator.lake.snapshots import LakeSnapshot
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers, path_of
 from lakeward.server.coordinator.lake.tiering import Report
 
 

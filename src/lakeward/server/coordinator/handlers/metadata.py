@@ -15,10 +15,10 @@ from lakeward.protocol.messages import metadata as messages
 from lakeward.protocol.messages.packed_metadata import PackedMetadataResponse
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.rpc.dispatch import at_once
-from lakeward.server.caller import Caller
+from lakeward.server.catalog.partition import PartitionInfo
 from lakeward.server.coordinator.coordinator import TABLET_SERVER_ID, Coordinator
-from lakeward.server.coordinator.handler import Handlers, path_of
-from lakeward.server.coordinator.partition import PartitionInfo
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers, path_of
 
 #: One process plays both roles; clients tell them apart by role, not by number.
 COORDINATOR_ID = 0

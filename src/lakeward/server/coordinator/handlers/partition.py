@@ -5,9 +5,9 @@ from __future__ import annotations
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import partition as messages
 from lakeward.protocol.messages.shared import PbKeyValue
-from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers, path_of
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers, path_of
 
 
 class PartitionHandlers:

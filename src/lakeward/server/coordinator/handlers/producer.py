@@ -9,10 +9,10 @@ from lakeward.options import server as server_options
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import log as messages
 from lakeward.protocol.messages.shared import PbBucketOffset
-from lakeward.server.caller import Caller
+from lakeward.server.books.producer_offsets import RegisteredOffsets
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers
-from lakeward.server.coordinator.producer_offsets import RegisteredOffsets
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers
 
 _CREATED, _ALREADY_EXISTS = 0, 1
 

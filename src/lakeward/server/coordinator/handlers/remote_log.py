@@ -5,9 +5,9 @@ from __future__ import annotations
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import snapshot as messages
-from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers
 
 
 class RemoteLogHandlers:

@@ -8,10 +8,10 @@ from lakeward.model.schema import AGGREGATE_FUNCTIONS, Aggregate, Column
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import table as messages
-from lakeward.server.caller import Caller
-from lakeward.server.coordinator.alteration import alterations_of
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.handler import Handlers, path_of
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.handler import Handlers, path_of
+from lakeward.server.coordinator.tables.alteration import alterations_of
 
 _LAST = 0
 

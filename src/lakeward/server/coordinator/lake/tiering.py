@@ -12,10 +12,10 @@ from lakeward.model.table import TableInfo
 from lakeward.options import table as table_options
 from lakeward.options.tiering import PAUSED, REQUESTED_MS
 from lakeward.runtime.clock import Clock
-from lakeward.server.coordinator import events
-from lakeward.server.coordinator.catalog import Catalog
-from lakeward.server.coordinator.lake.settings import is_lake_table
-from lakeward.server.coordinator.lake.snapshots import LakeSnapshots
+from lakeward.server.books.lake_snapshots import LakeSnapshots
+from lakeward.server.catalog import events
+from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.catalog.lake_settings import is_lake_table
 from lakeward.server.coordinator.lake.tiering_machine import HEARTBEAT_TIMEOUT_MS, TieringMachine
 
 _log = logging.getLogger(__name__)

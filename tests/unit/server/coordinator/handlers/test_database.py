@@ -12,7 +12,7 @@ from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as messages
 from lakeward.protocol.messages.shared import PbAlterConfig
-from lakeward.server.coordinator.events import TableDropped
+from lakeward.server.catalog.events import TableDropped
 
 UNEXPECTED, NOT_THERE, NOT_EMPTY, THERE, INVALID = -1, 4, 5, 6, 16
 

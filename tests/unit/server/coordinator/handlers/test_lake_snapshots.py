@@ -16,7 +16,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.partition import DropPartitionRequest
 from lakeward.protocol.messages.table import DropTableRequest
-from lakeward.server.coordinator.lake.snapshots import AREA
+from lakeward.server.books.lake_snapshots import AREA
 from lakeward.server.metadata_store.port import Document
 
 UNKNOWN, NO_TABLE, NO_BUCKET, STORAGE, NO_SNAPSHOT = -1, 7, 21, 26, 53

@@ -9,7 +9,7 @@ from coordinator_world import World, partition_request, path, spec
 
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import partition as messages
-from lakeward.server.coordinator.events import PartitionDropped
+from lakeward.server.catalog.events import PartitionDropped
 
 NO_TABLE, FACTOR, NO_PARTITION, NOT_PARTITIONED, THERE, INVALID, TOO_MANY = 7, 17, 36, 37, 42, 43, 45
 AUTO = {"table.auto-partition.enabled": "true"}

@@ -11,7 +11,7 @@ from coordinator_world import World, alter_request, create_request, path, table_
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import table as messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbTablePath
-from lakeward.server.coordinator.events import TableAltered, TableCreated, TableDropped
+from lakeward.server.catalog.events import TableAltered, TableCreated, TableDropped
 
 UNEXPECTED, NO_DATABASE, NO_TABLE, TABLE_EXISTS, NO_SCHEMA = -1, 4, 7, 8, 9
 INVALID_TABLE, INVALID_DATABASE, INVALID_CONFIG, INVALID_ALTER = 15, 16, 39, 56

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import table as messages
-from lakeward.server.coordinator.table_admin import TABLE_JSON_BYTES_MAX
+from lakeward.server.coordinator.tables.table_admin import TABLE_JSON_BYTES_MAX
 
 INVALID_TABLE, INVALID_CONFIG = 15, 39
 

@@ -15,9 +15,9 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
-from lakeward.server.caller import Caller
 from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.coordinator.service import handlers
+from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 
 RECORDING = Path(__file__).parents[4] / "data" / "flink-tiering-0.9.jsonl"

@@ -1,0 +1,85 @@
+"""lakeward lake: look after tables in the lake."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from lakeward.cli.input.command_tree import Verbs
+from lakeward.cli.input.failures import Failure
+from lakeward.cli.input.parameters import TableName, confirmed, key_values
+from lakeward.cli.input.session import Session, on_server
+from lakeward.cli.output.listing import count, output_option, said, show_json
+
+_UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+@click.group(cls=Verbs)
+def lake() -> None:
+    """Look after tables in the lake."""
+
+
+def _age(_context: click.Context, option: click.Parameter, text: str) -> int:
+    found = re.fullmatch(r"(\d+)\s*([smhd])", text.strip())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no age such as 1d, 12h or 30m.", param=option)
+    return int(found[1]) * _UNIT_MS[found[2]]
+
+
+@lake.command("clean")
+@click.argument("table", type=TableName())
+@click.option("--older-than", "age_ms", default="1d", show_default=True, callback=_age, help="Only files of this age.")
+@click.option("--dry-run", is_flag=True, help="Only list them.")
+@click.option("--warehouse", metavar="DIR", help="Where lake tables are, if the cluster does not say it.")
+@click.option(
+    "--lake", "properties", multiple=True, metavar="KEY=VALUE", callback=key_values, help="A catalog property."
+)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@output_option()
+@on_server
+def clean(
+    session: Session,
+    table: str,
+    age_ms: int,
+    dry_run: bool,
+    warehouse: str | None,
+    properties: dict[str, str],
+    yes: bool,
+    output: str,
+) -> None:
+    """Delete files in a lake table's folder that a crash left behind.
+
+    Only files that a tiering service names so are looked at, and only those that no snapshot knows. A round under way
+    has such files too, which is why young ones are left alone.
+
+    \b
+    Examples:
+      lakeward lake clean shop.orders --warehouse ./lake --dry-run
+      lakeward lake clean shop.orders --warehouse ./lake --older-than 12h --yes
+    """
+    from lakeward.lake.port import KeepsHouse
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.round.catalogs import LakeCatalogs
+
+    with session.connect() as connection:
+        info = connection.table(table).info
+    told = ({} if warehouse is None else {"warehouse": warehouse}) | properties
+    found: Any = LakeCatalogs(told).of(info).load(info.path)
+    if found is None:
+        raise Failure(f"There is no table {info.path} in the lake.")
+    if not isinstance(found, KeepsHouse):
+        raise Failure(f"The lake format of {info.path} offers no cleaning.")
+    orphans = sorted(found.orphans(SystemClock().now_ms() - age_ms))
+    if output == "json":
+        show_json({"table": str(info.path), "files": orphans, "deleted": not dry_run})
+    else:
+        for path in orphans:
+            click.echo(path)
+    if dry_run or not orphans:
+        said(f"{count(len(orphans), 'file')} of {info.path} could be deleted.")
+        return
+    confirmed(f"Delete {count(len(orphans), 'file')}?", yes)
+    found.remove(orphans)
+    said(f"{count(len(orphans), 'file')} of {info.path} deleted.")

@@ -1,0 +1,143 @@
+"""Runs the tiering service until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from lakeward.cli.input.failures import EXIT_INTERRUPTED
+from lakeward.cli.input.session import Session
+from lakeward.cli.output.listing import said
+
+if TYPE_CHECKING:
+    from lakeward.client.blocking.sync import Connection
+    from lakeward.tiering.round.runner import Runner
+    from lakeward.tiering.service import TieringService
+    from lakeward.tiering.settings import TieringSettings
+    from lakeward.tiering.watch.watchers import Watcher
+
+_LOCAL_SLOTS = 2
+#: A signal that comes just before a wait is heard so much later.
+_TICK_S = 0.5
+
+
+def run_service(
+    session: Session,
+    *,
+    warehouse: str | None,
+    lake: Mapping[str, str],
+    engine: str,
+    master: str,
+    conf: Mapping[str, str],
+    client: Mapping[str, str],
+    metrics_port: int | None,
+    state_dir: Path | None,
+) -> None:
+    """Start the service and return when it was stopped and its rounds are over."""
+    import lakeward
+    from lakeward.cli.commands.lake.tier_lake import check_spelling, settled_lake
+    from lakeward.cli.commands.lake.tier_lines import RoundLines
+    from lakeward.options.spark import client_options
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.assembly import assembled
+    from lakeward.tiering.settings import TieringSettings
+    from lakeward.tiering.watch.status_table import StatusTable
+    from lakeward.tiering.watch.watchers import Watchers
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    for place in (warehouse, lake.get("warehouse")):
+        check_spelling(place or "")
+    properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
+    settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
+    clock = SystemClock()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)  # Spark takes its time to start, and nothing is under way before
+    with ExitStack() as stack:
+        conn = stack.enter_context(lakeward.connect(session.server, **client_options(client)))
+        where = settled_lake(conn, properties)
+        watchers: list[Watcher] = [StatusTable(conn, clock)]
+        if metrics_port is not None:
+            watchers.append(_metrics(stack, conn, metrics_port))
+        runner = stack.enter_context(_runner(settings, engine, conn))
+        service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
+        _stop_on_signals(service)
+        said(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
+        service.run()
+    said("Stopped; every round is finished.")
+
+
+def _metrics(stack: ExitStack, conn: Connection, port: int) -> Watcher:
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.tiering.watch.service_metrics import MetricsPage, ServiceMetrics
+
+    metrics = ServiceMetrics(conn, SystemClock())
+    page = MetricsPage(metrics, port)
+    stack.callback(page.close)
+    said(f"Metrics are at http://localhost:{page.port}/metrics.")
+    return metrics
+
+
+@contextmanager
+def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterator[Runner]:
+    if engine == "local":
+        from lakeward.tiering.assembly import local_runner
+
+        yield local_runner(conn, _LOCAL_SLOTS)
+        return
+    from lakeward.spark.tiering.spark_runner import SparkRunner
+
+    spark = _started(settings)
+    try:
+        yield SparkRunner(spark)
+    finally:
+        spark.stop()
+
+
+def _started(settings: TieringSettings) -> Any:
+    """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    from lakeward.runtime.child import stop_children
+    from lakeward.spark.tiering.tiering_job import tiering_session
+
+    threads = ThreadPoolExecutor(1)
+    starting = threads.submit(tiering_session, settings)
+    try:
+        while not wait([starting], _TICK_S).done:
+            pass
+    except BaseException:
+        logging.disable()  # of what breaks now, nothing is news
+        stop_children(0)
+        raise
+    finally:
+        threads.shutdown(wait=False)
+    return starting.result()
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    for more in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(more, signal.SIG_IGN)  # it ends already
+    said("Stopped before it began.")
+    raise SystemExit(EXIT_INTERRUPTED if number == signal.SIGINT else 0)
+
+
+def _stop_on_signals(service: TieringService) -> None:
+    """The first signal lets rounds finish, the second ends at once: the lake is whole either way."""
+
+    def stop(number: int, _frame: object) -> None:
+        said("Stopping after the rounds under way …")
+        signal.signal(number, signal.SIG_DFL)
+        service.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+
+
+def _absolute(warehouse: str) -> str:
+    """A directory means the same on every executor of this machine; other places are taken as they are."""
+    return warehouse if "://" in warehouse else str(Path(warehouse).absolute())

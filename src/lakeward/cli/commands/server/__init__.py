@@ -1,0 +1,13 @@
+"""Servers: run, measured, looked after.
+
+serve       run a server
+restore     rebuild a lost one from its remote storage
+metadata    mend the files of its catalog
+verify      stored files: what is damaged
+repair      … and giving it up
+cluster     servers and options
+remote      what is in remote storage
+bench       measure a server
+bench_work  … the work that is measured
+completion  the shell's completion
+"""

@@ -1,0 +1,98 @@
+"""lakeward serve: one process, both roles, one port."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lakeward.cli.output.plain_text import PlainFormatter
+from lakeward.runtime.private_files import keep_private
+from lakeward.runtime.settled_heap import settle_heap
+
+if TYPE_CHECKING:
+    from lakeward.options.server_options import ServerOptions
+
+_PORT_DEFAULT = 9123
+
+
+@click.command()
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings as YAML.")
+@click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where metadata and logs are kept.")
+@click.option("--host", metavar="NAME", help="Name or address to listen on; 0.0.0.0 is all. [default: localhost]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 9123]")
+@click.option("-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting, by its name in Apache Fluss.")
+@click.option("--verbose", is_flag=True, help="Say more in the log.")
+def serve(
+    config: Path | None,
+    data_dir: Path | None,
+    host: str | None,
+    port: int | None,
+    pairs: tuple[str, ...],
+    verbose: bool,
+) -> None:
+    """Start a server: coordinator and tablet roles on one port.
+
+    Any Fluss client can talk to it. Metadata is kept in SQLite and data in files, both below the data directory.
+
+    \b
+    Examples:
+      lakeward serve
+      lakeward serve --data-dir /var/lib/lakeward --port 9200
+      lakeward serve --config server.yaml -D log.segment.file-size=256mb
+    """
+    output = logging.StreamHandler(sys.stderr)
+    output.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[output])
+    keep_private()
+    options = options_of(config, data_dir, port, pairs, host)
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(options))
+
+
+def options_of(
+    config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...], host: str | None = None
+) -> ServerOptions:
+    """What a command line says of a server; it wins over the file."""
+    from lakeward.errors import ErrorCode
+    from lakeward.options.server_options import ServerOptions
+
+    settings: dict[str, object] = {}
+    if config is not None:
+        import yaml
+
+        try:
+            settings = yaml.safe_load(config.read_text()) or {}
+        except yaml.YAMLError as wrong:
+            raise ErrorCode.INVALID_CONFIG.error(f"{config} cannot be read as YAML: {wrong}") from wrong
+    flags = []
+    if data_dir is not None:
+        flags.append(f"data.dir={data_dir}")
+    if port is not None or host is not None:
+        flags.append(f"bind.listeners=FLUSS://{host or 'localhost'}:{_PORT_DEFAULT if port is None else port}")
+    return ServerOptions.of(settings, [*pairs, *flags])
+
+
+async def _serve(options: ServerOptions) -> None:
+    from lakeward.server.node import Node
+
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    node = Node(options)
+    addresses = await node.start()
+    settle_heap()
+    where = ",".join(f"{host}:{port}" for host, port in addresses)
+    print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
+    await stopping.wait()
+    print("Stopping …", flush=True)
+    await node.stop()
+    print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)

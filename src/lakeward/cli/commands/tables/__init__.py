@@ -1,0 +1,8 @@
+"""What exists: databases, tables, partitions, consumer groups, offsets.
+
+databases  list, create, drop
+tables     list, describe, create, alter, drop
+partitions list, create, drop
+offsets    where each bucket's log begins and ends
+groups     how far consumers got
+"""

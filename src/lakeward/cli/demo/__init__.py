@@ -1,0 +1,11 @@
+"""`lakeward demo`: all of it at once.
+
+demo          the command
+home          its directory
+orders        rows that keep coming
+lake          a tiering service beside it
+tally         rows counted, hot and cold
+screen        what is shown
+child_server  a server that lives as long as a command
+child_bucket  an S3 server that does
+"""

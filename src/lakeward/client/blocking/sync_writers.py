@@ -1,0 +1,96 @@
+"""Writer and Upserter for blocking code: facades over their async twins."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from lakeward.client.cluster.loop_thread import LoopThread
+from lakeward.client.forms.results import AppendResult, UpsertResult
+from lakeward.client.write.writer import AsyncWriter
+
+if TYPE_CHECKING:
+    from lakeward.client.upsert.upserter import AsyncUpserter
+
+
+class _Pipeline:
+    """What both share."""
+
+    _inner: AsyncWriter | AsyncUpserter
+
+    def __init__(self, loop: LoopThread) -> None:
+        self._loop = loop
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._loop.run(self._inner.abort())
+
+    @property
+    def written(self) -> int:
+        """Rows acknowledged so far."""
+        return self._inner.written
+
+    def flush(self) -> None:
+        """Wait until everything written so far is acknowledged; raises the first failure."""
+        self._loop.run(self._inner.flush())
+
+    def close(self) -> None:
+        """Flush, then give up the writer."""
+        self._loop.run(self._inner.close())
+
+
+class Writer(_Pipeline):
+    """Pipelined appends: `write` returns when the rows are queued, `flush` when they are acknowledged."""
+
+    _inner: AsyncWriter
+
+    def __init__(self, loop: LoopThread, inner: AsyncWriter) -> None:
+        super().__init__(loop)
+        self._inner = inner
+
+    def write(self, data: Any) -> None:
+        """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows."""
+        from lakeward.client.forms.data_forms import batches_of, is_quick
+
+        if is_quick(data):
+            self._loop.run(self._inner.write(data))
+            return
+        for batch in batches_of(data, self._inner.info.schema):  # here, because iterables may belong to this thread
+            self._loop.run(self._inner.write(batch))
+
+    def result(self) -> AppendResult:
+        """What has been acknowledged so far."""
+        return self._inner.result()
+
+
+class Upserter(_Pipeline):
+    """Pipelined changes by key: calls return when the changes are queued, `flush` when they are acknowledged."""
+
+    _inner: AsyncUpserter
+
+    def __init__(self, loop: LoopThread, inner: AsyncUpserter) -> None:
+        super().__init__(loop)
+        self._inner = inner
+
+    def upsert(self, data: Any) -> None:
+        """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes."""
+        from lakeward.client.forms.data_forms import is_quick
+
+        if is_quick(data):
+            self._loop.run(self._inner.upsert(data))
+            return
+        for batch in self._inner.written_columns.batches(data):  # here, because iterables may belong to this thread
+            self._loop.run(self._inner.upsert_batch(batch))
+
+    def delete(self, keys: Any) -> None:
+        """Queue keys to delete; with `columns`, only those columns of the rows are set to NULL."""
+        self._loop.run(self._inner.delete_batch(self._inner.key_batch(keys)))
+
+    def result(self) -> UpsertResult:
+        """What has been acknowledged so far."""
+        return self._inner.result()

@@ -1,0 +1,144 @@
+"""Cluster: what everything on one connection shares. Settings, channels, metadata, worker threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from lakeward.client.cluster.metadata_cache import Address, MetadataCache
+from lakeward.client.forms.settings import ClientSettings
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TablePath
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenRequest, GetFileSystemSecurityTokenResponse
+from lakeward.rpc.channel import Channel
+from lakeward.rpc.pool import ChannelPool
+from lakeward.runtime.backoff import Backoff
+from lakeward.runtime.entropy import Entropy, SystemEntropy
+
+if TYPE_CHECKING:
+    from lakeward.client.remote.sources import RemoteSegments
+
+DEFAULT_PORT = 9123
+#: Encoding and decoding leave the interpreter lock, so threads fill cores; more than this many only fill memory.
+_WORKERS_MAX = 8
+#: What asked twice does nothing twice. A writer id that nobody uses harms nobody.
+_REPEATABLE = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS", "INIT_WRITER")
+_ATTEMPTS = 3
+
+
+class Cluster:
+    """A cluster as one connection sees it."""
+
+    def __init__(self, bootstrap: Sequence[Address], settings: ClientSettings, entropy: Entropy | None = None) -> None:
+        chance = entropy or SystemEntropy()
+        self.settings = settings
+        #: How long a server, and how long a file store, is left alone that could not do what it was asked.
+        self.backoff = Backoff(0.02, 1.0, chance)
+        self.store_backoff = Backoff(0.05, 5.0, chance)
+        self.pool = ChannelPool(settings.connect_timeout_ms)
+        self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
+        self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
+
+    async def ask(self, api: Api, message: Any) -> Any:
+        """Send a request to the coordinator; again when it did not get there, or when it only reads."""
+        return await self._ask(self._coordinator, api, message)
+
+    async def ask_tablet(self, api: Api, message: Any) -> Any:
+        """Send a request to some tablet server, under the same conditions."""
+        return await self._ask(self.tablet, api, message)
+
+    async def _ask(self, to: Callable[[], Awaitable[Channel]], api: Api, message: Any) -> Any:
+        for _ in range(_ATTEMPTS - 1):
+            sent = False
+            try:
+                channel = await to()
+                sent = True
+                return await channel.request(api, message, timeout_ms=self.settings.request_timeout_ms)
+            except LakewardError as wrong:
+                repeatable = wrong.code is ErrorCode.NOT_COORDINATOR_LEADER or (
+                    wrong.code is ErrorCode.NETWORK and (not sent or api.name.startswith(_REPEATABLE))
+                )
+                if not repeatable:
+                    raise
+            await self.metadata.refresh()
+        return await (await to()).request(api, message, timeout_ms=self.settings.request_timeout_ms)
+
+    async def _coordinator(self) -> Channel:
+        address = self.metadata.coordinator
+        if address is None:
+            await self.metadata.refresh()
+            address = self.metadata.coordinator
+        if address is None:
+            raise ErrorCode.NOT_COORDINATOR_LEADER.error("The cluster names no coordinator now; try again.")
+        return await self.pool.channel(address.host, address.port)
+
+    async def leader(self, path: TablePath, bucket: TableBucket, partition: str | None, purpose: str = "") -> Channel:
+        """A channel to the leader of a bucket; waits for an election."""
+        if self.metadata.leader(bucket) is None:
+            await self.metadata.leaders_known(path, [bucket], [partition] if partition else [])
+        address = self.metadata.leader(bucket)
+        assert address is not None
+        return await self.pool.channel(address.host, address.port, purpose)
+
+    def leader_at_hand(self, bucket: TableBucket) -> Channel | None:
+        """An open channel to the leader of a bucket, where nothing has to be waited for."""
+        address = self.metadata.leader(bucket)
+        return None if address is None else self.pool.ready(address.host, address.port)
+
+    async def tablet(self) -> Channel:
+        """A channel to some tablet server."""
+        address = self.metadata.any_tablet()
+        if address is None:
+            await self.metadata.refresh()
+            address = self.metadata.any_tablet()
+        if address is None:
+            raise ErrorCode.LEADER_NOT_AVAILABLE.error("The cluster has no tablet server now; try again.")
+        return await self.pool.channel(address.host, address.port)
+
+    @cached_property
+    def remote(self) -> RemoteSegments:
+        """Log segments that are in a file store, not on a server."""
+        from lakeward.client.remote.sources import RemoteSegments
+
+        return RemoteSegments(self.settings, self.workers, self._security_token)
+
+    async def _security_token(self) -> GetFileSystemSecurityTokenResponse:
+        ask = GetFileSystemSecurityTokenRequest()
+        told: GetFileSystemSecurityTokenResponse = await self.ask_tablet(Api.GET_FILESYSTEM_SECURITY_TOKEN, ask)
+        return told
+
+    async def close(self) -> None:
+        """Close all channels, remove files and end the worker threads."""
+        if "remote" in self.__dict__:
+            await self.remote.close()
+        await self.pool.close()
+        self.workers.shutdown(wait=False, cancel_futures=True)
+
+
+def addresses(bootstrap: str | Sequence[str]) -> list[Address]:
+    """`host:port,host:port` or a list of them; the port may be left out."""
+    texts = bootstrap.split(",") if isinstance(bootstrap, str) else list(bootstrap)
+    found = [_address(text.strip()) for text in texts if text.strip()]
+    if not found:
+        raise ErrorCode.INVALID_CONFIG.error("No bootstrap address was given; write it as 'host:port'.")
+    return found
+
+
+def _address(text: str) -> Address:
+    host, colon, port = text.rpartition(":")
+    if not colon:
+        return Address(text, DEFAULT_PORT)
+    if not port.isdecimal() or not 0 < int(port) < 65536 or not host:
+        raise ErrorCode.INVALID_CONFIG.error(f"'{text}' is not an address; write it as 'host:port'.")
+    return Address(host.strip("[]"), int(port))
+
+
+def pb_path(path: TablePath) -> PbTablePath:
+    """A table's name as the protocol writes it."""
+    return PbTablePath(database_name=path.database, table_name=path.table)

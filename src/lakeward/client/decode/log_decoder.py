@@ -1,0 +1,299 @@
+"""Log batches → Arrow, whatever schema they were written under.
+
+Columns are matched by id: one that the batch does not know yet is NULL, one that the reader did not ask for is left
+out. The server projects by position, so wanted columns travel in table order and are put into the asked order here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakeward.client.decode.batch_cutter import batches_of
+from lakeward.client.forms.damage import Damage
+from lakeward.client.forms.results import BucketId
+from lakeward.errors import CorruptError, ErrorCode, LakewardError
+from lakeward.model.schema import Column, Schema
+from lakeward.model.table import TableInfo
+from lakeward.options.client import SCANNER_BATCH_MAX
+from lakeward.options.table import LOG_COMPACTION, LOG_FORMAT
+from lakeward.records.arrow.arrow_rows import rows_to_arrow
+from lakeward.records.arrow.arrow_types import arrow_schema
+from lakeward.records.arrow.arrow_values import check_values
+from lakeward.records.arrow.row_batches import records_of
+from lakeward.records.batch.batch_header import BatchHeader
+from lakeward.records.batch.log_batch import BatchSpan, crc_is_right
+from lakeward.records.batch.predicate import Predicate, batch_may_match
+from lakeward.records.batch.projection import Projection, plan_projection, project_batch
+from lakeward.records.ipc.arrow_message import read_message
+from lakeward.records.ipc.arrow_structure import CheckedMessage, Node, check_structure, nodes_of
+from lakeward.records.row import compacted_row, indexed_row
+
+CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
+METADATA_FIELDS = (
+    pa.field("_bucket", pa.int32(), nullable=False),
+    pa.field("_offset", pa.int64(), nullable=False),
+    pa.field("_timestamp", pa.timestamp("ms", tz="UTC"), nullable=False),
+    pa.field("_change_type", pa.string(), nullable=False),
+)
+ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
+#: Batches smaller than this are put together, so that many small writes do not become many small batches.
+_SMALL_ROWS = 1024
+#: A batch that came larger than the limit by itself may become so many times its size.
+_RATIO_MAX = 16
+_ROW_BYTES_MIN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A few whole batches of one bucket as they came, and which of their offsets are wanted.
+
+    A server has projected them, or left that to us; what comes from a file store is not filtered either.
+    """
+
+    data: memoryview
+    bucket: int
+    from_offset: int
+    to_offset: int | None
+    projected: bool
+    unfiltered: bool = False
+    partition: str | None = None
+
+    @property
+    def id(self) -> BucketId:
+        """The bucket as people name it."""
+        return BucketId(self.partition, self.bucket)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How batches of one schema become the asked columns: the wire's schema, and where each asked column stands."""
+
+    written: Schema
+    wire: pa.Schema
+    nodes: tuple[Node, ...]
+    #: The same with columns that the batch does not have yet: our server puts NULLs for them behind the others.
+    padded: tuple[Node, ...] | None
+    places: tuple[int | None, ...]
+    #: What is left out before anything is decoded; None when the server did so, or nothing is.
+    surgery: Projection | None
+
+
+class LogDecoder:
+    """Decodes the log of one table into the asked columns. Called from worker threads."""
+
+    def __init__(
+        self,
+        info: TableInfo,
+        columns: Sequence[str] | None = None,
+        *,
+        metadata_columns: bool = False,
+        check_crc: bool = True,
+        where: Predicate | None = None,
+        damage: Damage | None = None,
+        raw_bytes_max: int = SCANNER_BATCH_MAX.default,
+    ) -> None:
+        self._where = where
+        self._damage = damage or Damage(info.path)
+        self._raw_bytes_max = raw_bytes_max
+        self._info = info
+        self._format = LOG_FORMAT.read(info.descriptor.properties)
+        self._columns = info.schema.columns if columns is None else tuple(info.schema.column(n) for n in columns)
+        self._metadata_columns = metadata_columns
+        self._check_crc = check_crc
+        #: Whether offsets without rows were given up: compaction of a changelog leaves such offsets, nothing else does.
+        self.tells_gaps = not info.descriptor.has_primary_key or not LOG_COMPACTION.read(info.descriptor.properties)
+        self._fields = arrow_schema(info.schema.select([c.name for c in self._columns]))
+        self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
+        self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
+        self._plans: dict[tuple[int, bool], _Plan] = {}
+        # Who leaves out bad batches leaves out the same ones whatever columns are asked for: it looks at them all.
+        whole = columns is None or len(set(columns)) == len(info.schema.columns) or self._damage.skips
+        self.projection = () if whole or self._format != "ARROW" else self._positions()
+
+    def _positions(self) -> tuple[int, ...]:
+        return tuple(sorted({self._info.schema.positions[c.name] for c in self._columns}))
+
+    # -- schemas ------------------------------------------------------------------------------------------------------
+
+    def unknown_schemas(self, chunk: Chunk) -> set[int]:
+        """Schema ids of these batches that must be told by `learn()` before `decode()`."""
+        return {span.header.schema_id for span in batches_of(chunk.data)} - self._schemas.keys()
+
+    def learn(self, schema_id: int, schema: Schema | None) -> None:
+        """What a schema id stands for; None when nobody knows it."""
+        self._schemas[schema_id] = schema
+
+    def lacks(self, schema_id: int, schema: Schema) -> list[str]:
+        """Columns of a newer schema that were not there when this began, if it was to show all there are."""
+        if schema_id < self._info.schema_id or len(self._columns) < len(self._info.schema.columns):
+            return []
+        return [name for name in schema.names if name not in self._info.schema.positions]
+
+    def _plan(self, schema_id: int, projected: bool) -> _Plan:
+        plan = self._plans.get((schema_id, projected))
+        if plan is None:
+            schema = self._schemas[schema_id]
+            if schema is None:
+                raise ErrorCode.CORRUPT_RECORD.error(f"nobody knows its schema {schema_id}")
+            plan = self._plans[schema_id, projected] = self._planned(schema, projected)
+        return plan
+
+    def _planned(self, written: Schema, projected: bool) -> _Plan:
+        on_wire: tuple[Column, ...] = written.columns
+        positions = tuple(p for p in self.projection if p < len(written.columns))
+        if self.projection:
+            on_wire = tuple(written.columns[p] for p in positions)
+        by_id = {c.id: i for i, c in enumerate(on_wire)}
+        wire = arrow_schema(written.select([c.name for c in on_wire]))
+        surgery = plan_projection(written, positions) if positions and not projected else None
+        places = tuple(by_id.get(c.id) for c in self._columns)
+        new = [self._info.schema.columns[p] for p in self.projection if p >= len(written.columns)]
+        padded = _nodes([*on_wire, *new]) if new and projected else None
+        return _Plan(written, wire, _nodes(on_wire), padded, places, surgery)
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def decode(self, chunk: Chunk) -> list[pa.RecordBatch]:
+        """The wanted rows of a chunk; many small batches come out as one."""
+        found = list(self._decoded(chunk))
+        if len(found) > 1 and sum(b.num_rows for b in found) < len(found) * _SMALL_ROWS:
+            return [pa.concat_batches(found)]
+        return found
+
+    def _decoded(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        expected = chunk.from_offset
+        tells_gaps = self.tells_gaps and (self._where is None or chunk.unfiltered)  # filtering leaves out whole batches
+        for span in batches_of(chunk.data):
+            header = span.header
+            if header.base_offset > expected and tells_gaps:
+                self._jumped(chunk, expected, header.base_offset)
+            if header.given_up or (tells_gaps and not header.record_count and header.last_offset_delta):
+                self._jumped(chunk, max(expected, header.base_offset), header.last_offset + 1)
+            expected = max(expected, header.last_offset + 1)
+            first = max(chunk.from_offset - header.base_offset, 0)
+            last = header.last_offset_delta + 1
+            if chunk.to_offset is not None:
+                last = min(last, chunk.to_offset - header.base_offset)
+            if first >= last:
+                continue
+            batch = self._checked(chunk, span)
+            if batch is not None and first < batch.num_rows:
+                yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
+
+    def _jumped(self, chunk: Chunk, start: int, stop: int) -> None:
+        stop = stop if chunk.to_offset is None else min(stop, chunk.to_offset)
+        if start < stop:
+            self._damage.jumped(chunk.id, start, stop)
+
+    def _checked(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
+        """The rows of a batch; None when none are wanted, or when they cannot be read and are left out by intent."""
+        header = span.header
+        try:
+            if self._check_crc and not chunk.projected and not crc_is_right(chunk.data, span):
+                raise ErrorCode.CORRUPT_RECORD.error("the batch has a wrong CRC")
+            if not 0 <= header.statistics_length <= header.size - header.header_bytes:
+                raise ErrorCode.CORRUPT_RECORD.error(f"it has no {header.statistics_length} bytes of statistics")
+            if header.record_count and header.last_offset_delta != header.record_count - 1:
+                raise ErrorCode.CORRUPT_RECORD.error(
+                    f"{header.record_count} records cannot take {header.last_offset_delta + 1} offsets"
+                )
+            if not header.record_count or (chunk.unfiltered and not self._may_match(chunk, span)):
+                return None
+            return self._batch(chunk, span)
+        except LakewardError as wrong:
+            reason = wrong.message
+        except Exception as wrong:  # noqa: BLE001 - whatever a library makes of bad bytes, it is one thing to a reader
+            reason = str(wrong) or type(wrong).__name__
+        start = max(header.base_offset, chunk.from_offset)
+        self._damage.met(chunk.id, start, header.last_offset + 1, reason, chunk.data[span.start : span.end])
+        return None
+
+    def _may_match(self, chunk: Chunk, span: BatchSpan) -> bool:
+        """Whether a batch can have rows that the scan's filter lets through, by its statistics."""
+        header = span.header
+        if self._where is None or not header.statistics_length or not header.append_only:
+            return True
+        at = span.start + header.header_bytes
+        statistics = chunk.data[at : at + header.statistics_length]
+        schema = self._schemas[header.schema_id]
+        try:
+            return schema is None or batch_may_match(self._where, statistics, schema, header.record_count)
+        except CorruptError:
+            return True  # the rows may be good all the same
+
+    def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
+        header = span.header
+        plan = self._plan(header.schema_id, chunk.projected)
+        if plan.surgery is None:
+            payload = chunk.data[span.start + header.header_bytes + header.statistics_length : span.end]
+        else:
+            pieces, _ = project_batch(chunk.data, span, plan.surgery)
+            payload = memoryview(b"".join(pieces))[header.header_bytes :]
+        rows, changes = self._rows(plan, header, payload)
+        arrays = self._arranged(plan, rows, header.record_count)
+        if self._metadata_columns:
+            arrays += self._metadata(chunk.bucket, span, changes)
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _arranged(self, plan: _Plan, rows: pa.RecordBatch | None, count: int) -> list[pa.Array]:
+        return [
+            pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
+            for place, field in zip(plan.places, self._fields, strict=True)
+        ]
+
+    def _rows(
+        self, plan: _Plan, header: BatchHeader, payload: memoryview
+    ) -> tuple[pa.RecordBatch | None, NDArray[np.int8] | None]:
+        """The rows as they were written, and their change types where there are any."""
+        if self._format in ROW_FORMATS:
+            kinds, rows = zip(*records_of(payload, header.record_count), strict=True)
+            codec = ROW_FORMATS[self._format](tuple(c.type for c in plan.written.columns))
+            return rows_to_arrow(rows, plan.written, codec), np.array(kinds, np.int8)
+        changes = None
+        if not header.append_only:
+            if len(payload) < header.record_count:
+                raise ErrorCode.CORRUPT_RECORD.error(f"it has no change types for {header.record_count} rows")
+            changes = np.frombuffer(payload, np.int8, header.record_count)
+            if changes.min() < 0 or changes.max() >= len(CHANGE_TYPES):
+                raise ErrorCode.CORRUPT_RECORD.error("it has a change type that does not exist")
+            payload = payload[header.record_count :]
+        if not len(plan.wire):
+            return None, changes
+        message = read_message(payload, 0, len(payload))
+        nodes = plan.nodes if message.node_count == len(plan.nodes) or plan.padded is None else plan.padded
+        checked = check_structure(payload, message, nodes, header.record_count)
+        self._check_memory(checked, header.record_count)
+        rows = pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire)
+        check_values(rows, in_range=header.append_only)
+        return rows, changes
+
+    def _check_memory(self, checked: CheckedMessage, rows: int) -> None:
+        """What a batch becomes is bounded: by a setting, or by what came. A row counts as one number at least."""
+        bytes_max = max(self._raw_bytes_max, _RATIO_MAX * checked.message.body_bytes)
+        wanted = max(sum(checked.sizes), rows * _ROW_BYTES_MIN)
+        if wanted > bytes_max:
+            raise ErrorCode.CORRUPT_RECORD.error(
+                f"its {checked.message.body_bytes} bytes claim to be {wanted} bytes of rows, over the limit of "
+                f"{bytes_max} ({SCANNER_BATCH_MAX.key})"
+            )
+
+    def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
+        header = span.header
+        count = header.record_count
+        kinds = pa.array(np.zeros(count, np.int8) if changes is None else changes)
+        return [
+            pa.array(np.full(count, bucket, np.int32)),
+            pa.array(np.arange(header.base_offset, header.base_offset + count, dtype=np.int64)),
+            pa.array(np.full(count, header.commit_timestamp_ms, np.int64)).cast(METADATA_FIELDS[2].type),
+            pa.array(CHANGE_TYPES).take(kinds),
+        ]
+
+
+def _nodes(columns: Sequence[Column]) -> tuple[Node, ...]:
+    """What a message of these columns must have; a NULL too many harms nobody, so it is let through."""
+    return tuple(node._replace(is_required=False) for node in nodes_of(Schema(tuple(columns))))

@@ -1,0 +1,213 @@
+"""Rows as people hold them → Arrow batches that fit a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.schema import Schema
+from lakeward.records.arrow.arrow_types import arrow_schema, conform
+
+Rows: TypeAlias = pa.RecordBatch | pa.Table
+
+_ROWS_AT_ONCE = 4096
+_PLAIN = {
+    pa.bool_(): bool,
+    pa.int8(): int,
+    pa.int16(): int,
+    pa.int32(): int,
+    pa.int64(): int,
+    pa.float64(): float,
+    pa.string(): str,
+    pa.binary(): bytes,
+}
+_FEW_ROWS = 100
+
+
+def is_quick(data: Any) -> bool:
+    """Whether turning this into batches takes next to no time: it is Arrow already, or a handful of rows."""
+    return isinstance(data, pa.RecordBatch | pa.Table) or (isinstance(data, list) and len(data) <= _FEW_ROWS)
+
+
+def batches_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch]:
+    """The rows as Arrow batches with the table's columns, order and types; what does not fit is refused."""
+    for rows in arrow_of(data, schema):
+        yield from batches_in(conform(rows, schema))
+
+
+def batches_in(rows: Rows) -> Iterator[pa.RecordBatch]:
+    """The batches that the rows are."""
+    if isinstance(rows, pa.RecordBatch):
+        yield rows
+    else:
+        yield from rows.to_batches()
+
+
+def arrow_of(data: Any, schema: Schema, each_has: Iterable[str] = ()) -> Iterator[Rows]:
+    """The rows as Arrow, with the names they came with; `each_has` names what no single dict may lack."""
+    required = frozenset(each_has)
+    if type(data).__name__ == "LazyFrame":
+        raise ErrorCode.INVALID_TARGET_COLUMN.error("A LazyFrame has no rows yet; call .collect() first.")
+    frame = frame_as_table(data)
+    if frame is not None:
+        yield frame
+    elif isinstance(data, pa.RecordBatchReader):
+        yield from data
+    elif isinstance(data, Mapping):
+        yield columns_as_table(data, schema) if _is_all_columns(data) else _of_rows([data], schema, required)
+    elif isinstance(data, str | bytes):
+        raise _not_rows(data)
+    elif isinstance(data, Sequence) and all(isinstance(row, Mapping) for row in data):
+        yield _of_rows(data, schema, required)
+    elif isinstance(data, Iterable):
+        yield from _of_pieces(data, schema, required)
+    else:
+        raise _not_rows(data)
+
+
+def frame_as_table(data: Any) -> Rows | None:
+    """A table or data frame of any library as Arrow; None for anything else."""
+    if isinstance(data, pa.RecordBatch | pa.Table):
+        return data
+    if _is_pandas(data):
+        if not len(data):  # what pandas takes for the types of no values says nothing
+            return pa.table({str(name): pa.nulls(0) for name in _with_index(data).columns})
+        return pa.Table.from_pandas(_with_index(data), preserve_index=False)
+    if isinstance(data, pa.RecordBatchReader | pa.Array | pa.ChunkedArray) or type(data).__name__ == "Series":
+        return None
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):  # polars, duckdb, …
+        return pa.table(data)
+    return None
+
+
+def _of_pieces(pieces: Iterable[Any], schema: Schema, required: frozenset[str]) -> Iterator[Rows]:
+    """Pieces of any form; single rows are gathered, since a table of one row costs as much as one of a thousand."""
+    rows: list[Mapping[str, Any]] = []
+    for piece in pieces:
+        if isinstance(piece, Mapping) and not _holds_columns(piece):
+            rows.append(piece)
+            if len(rows) == _ROWS_AT_ONCE:
+                yield _of_rows(rows, schema, required)
+                rows = []
+            continue
+        if rows:
+            yield _of_rows(rows, schema, required)
+            rows = []
+        yield from arrow_of(piece, schema, required)
+    if rows:
+        yield _of_rows(rows, schema, required)
+
+
+def _holds_columns(piece: Mapping[Any, Any]) -> bool:
+    return bool(piece) and all(isinstance(v, list | pa.Array | pa.ChunkedArray) for v in piece.values())
+
+
+def _is_all_columns(data: Mapping[Any, Any]) -> bool:
+    """Whether a dict is many rows, column by column; one with a plain value in it is a single row."""
+    return all(hasattr(v, "__len__") and not isinstance(v, str | bytes | bytearray | Mapping) for v in data.values())
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], schema: Schema, required: frozenset[str]) -> pa.Table:
+    if required:
+        for row in rows:
+            if not required <= row.keys():
+                raise lacks_columns(sorted(required - row.keys(), key=schema.names.index), f"{row!r:.100}")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return columns_as_table({name: [row.get(name) for row in rows] for name in names}, schema)
+
+
+def lacks_columns(names: Sequence[str], where: str) -> LakewardError:
+    """The refusal of rows that would replace others without saying what becomes of some columns."""
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return ErrorCode.INVALID_TARGET_COLUMN.error(
+        f"{where} lacks column {quoted}. A row replaces the old one of its key as a whole; "
+        "to write some columns and keep the others, name them: upsert(…, columns=[…]). Named columns that the data "
+        "lacks become NULL."
+    )
+
+
+def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
+    """Columns by name as Arrow, in the types of the schema where it has them and the values fit."""
+    target = arrow_schema(schema)
+    arrays = []
+    for name, values in columns.items():
+        place = target.get_field_index(name)
+        try:
+            arrays.append(_array(values, None if place < 0 else target.field(place).type))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as wrong:
+            wanted = "" if place < 0 else f" is {schema.column(name).type};"
+            raise ErrorCode.INVALID_TARGET_COLUMN.error(
+                f"Column '{name}'{wanted} the values do not fit: {wrong}"
+            ) from wrong
+    try:
+        return pa.Table.from_arrays(arrays, names=[str(name) for name in columns])
+    except pa.ArrowInvalid as wrong:
+        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The columns differ in length: {wrong}") from wrong
+
+
+def _array(values: Any, wanted: pa.DataType | None) -> Any:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    _check_zones(values, wanted)
+    try:
+        typed = pa.array(values, type=wanted)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array(values)  # what Arrow reads by itself, `conform` may still be able to cast
+    # Arrow makes 1 of 1.5 and a day of a moment when it is told the type; `conform` would refuse that.
+    return typed if _are_plain(values, wanted) or _says_the_same(typed, values) else pa.array(values)
+
+
+def _check_zones(values: Any, wanted: pa.DataType | None) -> None:
+    """Refuse moments of another zone than UTC for a TIMESTAMP: Arrow would quietly put UTC's wall clock there."""
+    if wanted is None or not pa.types.is_timestamp(wanted) or wanted.tz is not None:
+        return
+    for value in values:
+        if getattr(value, "tzinfo", None) is not None and value.utcoffset():
+            raise pa.ArrowInvalid(
+                f"{value} has a time zone; declare the column TIMESTAMP_LTZ, or drop the zone from the data"
+            )
+
+
+def _are_plain(values: Any, wanted: pa.DataType | None) -> bool:
+    """Whether a list holds nothing but values of the one Python type that Arrow cannot take wrongly."""
+    return isinstance(values, list) and set(map(type, values)) <= {_PLAIN.get(wanted), type(None)}
+
+
+def _says_the_same(typed: Any, values: Any) -> bool:
+    try:
+        found = pa.array(values)
+        return bool(found.type == typed.type or typed.cast(found.type).equals(found))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return True  # Arrow has no type of its own for them, or no way back: nothing to compare with
+
+
+def _is_pandas(data: Any) -> bool:
+    # Without importing pandas: who passes a DataFrame has loaded it already.
+    return type(data).__module__.split(".", 1)[0] == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def names_in(data: Any) -> list[str]:
+    """The columns of rows, as far as a look at them tells."""
+    if isinstance(data, pa.RecordBatch | pa.Table | pa.RecordBatchReader):
+        return list(data.schema.names)
+    if isinstance(data, Mapping):
+        return [str(name) for name in data]
+    if isinstance(data, list) and all(isinstance(row, Mapping) for row in data):
+        return list(dict.fromkeys(str(name) for row in data for name in row))
+    return [str(name) for name in data.columns] if _is_pandas(data) or hasattr(data, "__arrow_c_stream__") else []
+
+
+def _with_index(frame: Any) -> Any:
+    """An index that has a name is a column like any other; one without is a numbering of rows."""
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named) if named else frame
+
+
+def _not_rows(data: Any) -> Exception:
+    return ErrorCode.INVALID_TARGET_COLUMN.error(
+        f"{type(data).__name__} is not rows; give a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
+        "a list of dicts, a dict of lists, or an iterable of these."
+    )

@@ -1,0 +1,83 @@
+"""Fetched chunks on their way through the decoder: a few ahead of the reader, handed out in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from lakeward.client.admin.admin import known_schema
+from lakeward.client.cluster.cluster import Cluster
+from lakeward.client.decode.log_decoder import Chunk, LogDecoder
+from lakeward.client.forms.new_columns import warn
+from lakeward.model.table import TablePath
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Decoded batches are several times the size of fetched ones, so only a few are decoded before they are wanted.
+_AHEAD = 4
+#: Below this size a thread costs more than it saves.
+_DECODE_HERE_BYTES = 32 * 1024
+
+
+class DecodeQueue:
+    """First in, first out, with the decoding on worker threads."""
+
+    def __init__(self, cluster: Cluster, path: TablePath, decoder: LogDecoder) -> None:
+        self._cluster = cluster
+        self._path = path
+        self._decoder = decoder
+        self._chunks: deque[Chunk] = deque()
+        self._jobs: deque[tuple[asyncio.Future[list[pa.RecordBatch]], int]] = deque()
+        self.buffered_bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._chunks or self._jobs)
+
+    def put(self, chunk: Chunk) -> None:
+        """Queue a chunk."""
+        self._chunks.append(chunk)
+        self.buffered_bytes += len(chunk.data)
+
+    def advance(self) -> None:
+        """Start decoding as far ahead as is allowed; what is small, or of a schema not known yet, waits for `take`."""
+        loop = asyncio.get_running_loop()
+        while self._chunks and len(self._jobs) < _AHEAD:
+            chunk = self._chunks[0]
+            if len(chunk.data) < _DECODE_HERE_BYTES and not self._jobs:
+                return
+            if self._decoder.unknown_schemas(chunk):
+                return
+            self._chunks.popleft()
+            job = loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
+            self._jobs.append((job, len(chunk.data)))
+
+    async def take(self) -> list[pa.RecordBatch]:
+        """The batches of the oldest chunk; the queue must not be empty."""
+        self.advance()
+        if self._jobs:
+            job, size = self._jobs.popleft()
+            self.advance()
+            try:
+                return await job
+            finally:
+                self.buffered_bytes -= size
+        chunk = self._chunks.popleft()
+        self.buffered_bytes -= len(chunk.data)
+        for schema_id in self._decoder.unknown_schemas(chunk):
+            schema = await known_schema(self._cluster, self._path, schema_id)
+            self._decoder.learn(schema_id, schema)
+            if schema is not None and (new := self._decoder.lacks(schema_id, schema)):
+                warn(self._path, new, "This scan does not show it; scan again from here on to see it.")
+        if len(chunk.data) < _DECODE_HERE_BYTES:
+            return self._decoder.decode(chunk)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._chunks.clear()
+        for job, _ in self._jobs:
+            job.cancel()
+        self._jobs.clear()

@@ -1,0 +1,132 @@
+"""AsyncConnection: the asyncio door to a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from lakeward.client.admin.admin import Admin, path_of, table_info
+from lakeward.client.admin.lake import AsyncLake
+from lakeward.client.cluster.cluster import Cluster, addresses
+from lakeward.client.cluster.loop_thread import CallersLoop, LoopThread
+from lakeward.client.cluster.writer_ids import WriterIds
+from lakeward.client.forms.settings import ClientSettings
+from lakeward.client.keys.conventions import with_bucketing
+from lakeward.client.tables.table import AsyncTable
+from lakeward.model.table import TablePath
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class QueryEngine(Protocol):
+    """Answers SELECTs over the tables of connections. It stands above the client, which is handed one."""
+
+    def answer(
+        self,
+        conn: AsyncConnection,
+        loop: LoopThread,
+        sql: str,
+        options: Mapping[str, str] | None,
+        names: Mapping[str, str] | None,
+    ) -> pa.Table:
+        """The answer as Arrow; blocks, while requests run on the loop. `names` are short names of tables."""
+        ...
+
+    def metrics(self, conn: AsyncConnection) -> str:
+        """What queries of a connection have read, as Prometheus' text."""
+        ...
+
+
+class AsyncConnection(Admin):
+    """A connection to a cluster, with the methods of Connection as coroutines."""
+
+    def __init__(self, bootstrap: str, cluster: Cluster, engine: QueryEngine, lake: Mapping[str, str]) -> None:
+        super().__init__(cluster)
+        self.bootstrap = bootstrap
+        self.closed = False
+        self.lake = AsyncLake(cluster)
+        #: Properties of the lake's catalog, for queries; a bucket is reached as that of remote storage is.
+        self.lake_properties: Mapping[str, str] = {**cluster.settings.store_options, **lake}
+        self.engine = engine
+        self._writer_ids = WriterIds(cluster)
+
+    @classmethod
+    async def open(cls, bootstrap: str | Sequence[str], engine: QueryEngine, options: Mapping[str, Any]) -> Self:
+        """Connect and learn which servers there are; the options are those of `lakeward.connect`."""
+        found, options = addresses(bootstrap), dict(options)
+        lake = options.pop("lake", None) or {}
+        cluster = Cluster(found, ClientSettings.of(options))
+        try:
+            await cluster.metadata.refresh()
+        except BaseException:
+            await cluster.close()
+            raise
+        return cls(",".join(map(str, found)), cluster, engine, lake)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every socket; harmless when done before."""
+        if not self.closed:
+            self.closed = True
+            await self._cluster.close()
+
+    async def create_table(
+        self,
+        path: str | TablePath,
+        schema: Any,
+        *,
+        primary_key: Sequence[str] | str | None = None,
+        partition_by: Sequence[str] | str | None = None,
+        bucket_by: Sequence[str] | str | None = None,
+        buckets: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        custom_properties: Mapping[str, str] | None = None,
+        comment: str | None = None,
+        bucketing: str | None = None,
+        exist_ok: bool = False,
+    ) -> AsyncTable:
+        """Create a table and return it; takes what Connection.create_table takes."""
+        rest = {
+            "partition_by": partition_by,
+            "bucket_by": bucket_by,
+            "buckets": buckets,
+            "properties": properties,
+            "custom_properties": with_bucketing(custom_properties, bucketing),
+            "comment": comment,
+        }
+        await self._create_table(path_of(path), schema, primary_key, exist_ok, rest)
+        return await self.table(path)
+
+    async def table(self, path: str | TablePath, *, bucketing: str | None = None) -> AsyncTable:
+        """A table that exists; takes what Connection.table takes."""
+        info = await table_info(self._cluster, path_of(path))
+        return AsyncTable(self._cluster, self._writer_ids, info, bucketing, self._query)
+
+    async def sql(self, query: str, options: Mapping[str, str] | None = None) -> pa.Table:
+        """The answer to a SELECT over tables named `db.table`; takes what Connection.sql takes."""
+        return await self._query(query, options)
+
+    async def _query(
+        self, sql: str, options: Mapping[str, str] | None, names: Mapping[str, str] | None = None
+    ) -> pa.Table:
+        """On a thread, since queries block; a query that nobody waits for asks no more."""
+        loop = CallersLoop()
+        try:
+            return await asyncio.to_thread(self.engine.answer, self, loop, sql, options, names)
+        except asyncio.CancelledError:
+            loop.leave()
+            raise
+
+    def metrics(self) -> str:
+        """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""
+        return self.engine.metrics(self)

@@ -1,0 +1,6 @@
+"""Rows → files.
+
+data_writer     rows → Parquet files, rolled by size
+unnamed_bounds  … columns of which a manifest tells no bounds
+merge_writer    changes by key → data files and position deletes
+"""

@@ -1,0 +1,8 @@
+"""How a table of ours looks in Paimon.
+
+schema_file      schema-N: columns, keys and options of a table
+types            column types → Paimon types, Arrow rows → the rows of a data file
+shape            what a task must know of a table to write its files
+place_directory  where the files of a place lie, and the place of a partition
+binary_row       values → Paimon's binary rows: keys, partitions, statistics
+"""

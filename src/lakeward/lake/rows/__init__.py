@@ -1,0 +1,9 @@
+"""Rows on their way into data files, and back.
+
+system_columns        __bucket, __offset, __timestamp
+storable              tables that no data file can hold
+conformed_rows        rows in the columns and types of a data file
+last_changes          many changes → the last one of each key
+parquet_dictionaries  columns that are worth a dictionary
+parquet_rows          the live rows of a file
+"""

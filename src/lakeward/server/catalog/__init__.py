@@ -1,0 +1,9 @@
+"""What exists: in memory, written through to the metadata store.
+
+catalog        databases, tables, schemas, partitions
+stored         … those nouns ↔ the records of the store
+events         what listeners are told
+database       a database
+partition      a partition
+lake_settings  what the cluster's options say of the lake, and what clients are told of it
+"""

@@ -1,0 +1,77 @@
+"""DiskSpace: writes stop before the disk is full, and go on by themselves when there is room again."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options import server as rows
+from lakeward.options.server_options import ServerOptions
+from lakeward.server.chores.write_stop import WriteStop
+
+_log = logging.getLogger(__name__)
+FULL = "full disk"
+_GB, _MB = 1 << 30, 1 << 20
+#: With less than this a disk is as good as full.
+_LEAST_BYTES = 1 << 20
+
+
+class DiskSpace:
+    """How much of the disk below the data directory is in use."""
+
+    def __init__(self, directory: Path, options: Callable[[], ServerOptions], writes: WriteStop) -> None:
+        self._directory = directory
+        self._options = options
+        self._writes = writes
+        self.used_share = 0.0
+        #: What is said while the disk takes nothing any more, though no limit has been set that would stop writes.
+        self._out: LakewardError | None = None
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why nothing can be written now: reason → what to do."""
+        out = {} if self._out is None else {FULL: self._out.message}
+        return {**out, **self._writes.reasons}
+
+    def check(self) -> None:
+        """Refuse what needs room while there is none."""
+        self._writes.check()
+        if self._out is not None:
+            raise self._out.code.error(self._out.message)
+
+    def look(self) -> None:
+        """Look at the disk; call it every second or so."""
+        found = os.statvfs(self._directory)
+        free_bytes, total_bytes = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+        self.used_share = 1 - free_bytes / total_bytes if total_bytes else 0.0
+        limit = self._options().get(rows.DISK_WRITE_LIMIT)
+        recover = min(self._options().get(rows.DISK_WRITE_RECOVER), limit)
+        if FULL in self._writes:
+            if self.used_share <= recover or limit >= 1:
+                self._writes.resume(FULL)
+                _log.warning("%s has room again (%.1f %% in use): writes go on", self._directory, 100 * self.used_share)
+        elif limit < 1 and self.used_share >= limit:
+            missing_mb = (self.used_share - recover) * total_bytes / _MB
+            told = (
+                f"The server's disk ({self._directory}) is {100 * self.used_share:.1f} % full, {free_bytes / _GB:.1f} "
+                f"GB are left: no writes until it is below {100 * recover:.0f} %. To free: {missing_mb:,.0f} MB; "
+                f"tables can be dropped. Or change {rows.DISK_WRITE_LIMIT.key} ({limit:g})."
+            )
+            self._writes.stop(FULL, ErrorCode.DISK_WRITE_LOCKED.error(told))
+            _log.error("%s Reads go on.", told)
+        self._see_whether_out(free_bytes, limit)
+
+    def _see_whether_out(self, free_bytes: int, limit: float) -> None:
+        """Without a limit the disk itself refuses writes; then at least it is said, and nothing new is begun."""
+        if limit < 1 or free_bytes > _LEAST_BYTES:
+            self._out = None
+        elif self._out is None:
+            told = (
+                f"The server's disk ({self._directory}) is full: {free_bytes:,} bytes are left, writes fail. To free: "
+                f"{_LEAST_BYTES / _MB:.0f} MB at the least; tables can be dropped."
+            )
+            self._out = ErrorCode.DISK_WRITE_LOCKED.error(told)
+            _log.error("%s Reads go on.", told)

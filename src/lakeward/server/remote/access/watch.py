@@ -1,0 +1,67 @@
+"""OwnershipWatch: looks again and again whether remote storage is still ours; if not, writes stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from lakeward.errors import InvalidError, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.runtime.clock import Clock
+from lakeward.server.chores.write_stop import WriteStop
+from lakeward.server.remote.access.copy_trouble import CopyTrouble
+from lakeward.server.remote.access.ownership import Ownership
+
+_log = logging.getLogger(__name__)
+REPLACED = "replaced"
+_INTERVAL_S = 5.0
+
+
+class OwnershipWatch:
+    """The task that looks."""
+
+    def __init__(
+        self,
+        ownership: Ownership,
+        writes: WriteStop,
+        ends: Callable[[], Mapping[TableBucket, int]],
+        url: str,
+        clock: Clock,
+    ) -> None:
+        """`ends` tells the log ends of buckets that have more than was copied."""
+        self._ownership = ownership
+        self._writes = writes
+        self._ends = ends
+        self._trouble = CopyTrouble(f"signs of life to {url}", clock.monotonic)
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Look from now on."""
+        self._task = asyncio.get_running_loop().create_task(self._look_again())
+
+    async def _look_again(self) -> None:
+        while True:
+            pause_s = _INTERVAL_S
+            try:
+                await self._ownership.look(self._ends())
+                self._trouble.worked()
+            except InvalidError as wrong:
+                self._writes.stop(REPLACED, wrong)
+                _log.error("%s", wrong.message)
+                return
+            except Exception as wrong:  # noqa: BLE001 - a server that looks no more would never find out
+                pause_s = max(pause_s, self._trouble.failed(wrong))
+            await asyncio.sleep(pause_s)
+
+    async def stop(self) -> None:
+        """Look no more, and say that this server has stopped: whoever comes next need not wait."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if self._ownership.owner is not None and self._ownership.replaced_by is None:
+            try:
+                await asyncio.wait_for(self._ownership.look(self._ends(), is_stopped=True), _INTERVAL_S)
+            except (LakewardError, TimeoutError) as wrong:
+                _log.debug("no farewell: %s", wrong)

@@ -1,0 +1,329 @@
+"""LogCopies: closed segments on their way into the store.
+
+Data first, then the manifest, then the pointer in the metadata store: that is the commit. After it segments may go
+here, and what the manifest no longer names may go there. A crash at any moment leaves the last commit, and files that
+nothing names; they are removed when the bucket is copied for the first time again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.remote.formats.layout import manifest_file
+from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
+from lakeward.remote.stores.pace import Pace
+from lakeward.remote.stores.store import RemoteStore
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.remote.access.copy_trouble import CopyTrouble
+from lakeward.server.remote.copies.log_expiry import expired_segments
+from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
+from lakeward.server.remote.copies.segment_upload import upload
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.storage.log.log_tablet import ClosedSegment, LogTablet
+
+_log = logging.getLogger(__name__)
+#: Not one bucket's trouble: the store fails, or it belongs to another server now.
+_OF_THE_STORE = {ErrorCode.STORAGE, ErrorCode.FENCED_LEADER_EPOCH}
+
+
+@dataclass(frozen=True, slots=True)
+class CopyLimits:
+    """How much at a time."""
+
+    parallel: int = 4
+    segments: int = 5
+    pace: Pace | None = None
+    #: Age at which a segment is closed to be copied; None leaves that to its size.
+    sync_ms: int | None = None
+
+
+@dataclass(slots=True)
+class CopyCounts:
+    """What has been done since the start."""
+
+    segments: int = 0
+    bytes: int = 0
+    commits: int = 0
+    expired: int = 0
+
+
+class LogCopies:
+    """Brings what is remote of each bucket up to date, in the background."""
+
+    def __init__(
+        self,
+        tablets: Tablets,
+        logs: RemoteLogs,
+        store: RemoteStore,
+        garbage: RemoteGarbage,
+        limits: CopyLimits,
+        clock: Clock,
+        entropy: Entropy,
+        floor_of: Callable[[TableBucket], int | None],
+        settled: Callable[[], Awaitable[object]],
+    ) -> None:
+        """`floor_of` tells from where on a bucket's log must be kept; `settled` waits until closed files are synced."""
+        self._tablets = tablets
+        self._logs = logs
+        self._store = store
+        self._garbage = garbage
+        self._limits = limits
+        self._clock = clock
+        self._entropy = entropy
+        self._floor_of = floor_of
+        self._settled = settled
+        self._queue: dict[TableBucket, None] = {}
+        self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
+        self._swept: set[TableBucket] = set()
+        self._told: set[TableBucket] = set()
+        self._awaited: dict[TableBucket, list[asyncio.Future[None]]] = {}
+        #: Base offsets and sizes of logs that were not in use when they were looked at.
+        self.at_rest: dict[TableBucket, list[tuple[int, int]]] = {}
+        self._not_before_s = 0.0
+        self._is_stopped = False
+        self.trouble = CopyTrouble(f"copies to {store.url}", clock.monotonic)
+        self.counts = CopyCounts()
+
+    # -- which buckets
+
+    def look(self) -> Iterator[object]:
+        """Find logs in use that have something to copy or to expire; the caller decides how many at a time."""
+        now_ms = self._clock.now_ms()
+        for bucket, log in self._tablets.open_logs():
+            if self._roll_is_due(log, now_ms):
+                log.roll(now_ms)
+            if self.is_due(bucket, log, now_ms):
+                self._queue[bucket] = None
+            yield bucket
+        self._begin()
+        self._garbage.collect()
+
+    def _roll_is_due(self, log: LogTablet, now_ms: int) -> bool:
+        since_ms = log.active_since_ms
+        return self._limits.sync_ms is not None and since_ms is not None and now_ms - since_ms >= self._limits.sync_ms
+
+    def is_due(self, bucket: TableBucket, log: LogTablet, now_ms: int) -> bool:
+        """Whether there is something to do for a bucket."""
+        if log.active_offset > max(self._logs.remote_end(bucket), log.start_offset):
+            return True
+        pointer = self._logs.pointers.get(bucket)
+        if pointer is None or pointer.oldest_timestamp is None:
+            return False
+        settings = log.settings
+        too_old = 0 < settings.ttl_ms < now_ms - pointer.oldest_timestamp
+        too_much = 0 <= settings.retention_bytes < pointer.size_in_bytes
+        return too_old or too_much
+
+    def look_at_rest(self) -> Iterator[object]:
+        """The same for logs that are not in use; those that have something to do are opened."""
+        now_ms = self._clock.now_ms()
+        for bucket in list(self._tablets.all_buckets()):
+            self.at_rest.pop(bucket, None)
+            if self._tablets.open_log(bucket) is None and self._tablets.exists(bucket):
+                self._look_at_rest(bucket, now_ms)
+            yield bucket
+
+    def _look_at_rest(self, bucket: TableBucket, now_ms: int) -> None:
+        segments = self._tablets.segments_on_disk(bucket)
+        if segments:
+            self.at_rest[bucket] = segments
+        pointer = self._logs.pointers.get(bucket)
+        oldest_ms = None if pointer is None else pointer.oldest_timestamp
+        expires = oldest_ms is not None and 0 < self._tablets.settings(bucket).ttl_ms < now_ms - oldest_ms
+        if expires or (len(segments) > 1 and segments[-1][0] > self._logs.remote_end(bucket)):
+            self._tablets.log(bucket)  # from now on it is in use
+
+    def want(self, bucket: TableBucket) -> None:
+        """Copy a bucket as soon as it is its turn."""
+        self._queue[bucket] = None
+        self._begin()
+
+    async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
+        """Have everything below an offset copied and committed, rows that were just written included."""
+        while self._logs.remote_end(bucket) < offset:
+            log = self._tablets.log(bucket)
+            assert offset <= log.end_offset
+            if log.active_offset < offset:
+                log.roll(self._clock.now_ms())
+            ended = asyncio.get_running_loop().create_future()
+            self._awaited.setdefault(bucket, []).append(ended)
+            self.want(bucket)
+            await ended
+
+    def _tell(self, bucket: TableBucket, wrong: Exception | None) -> None:
+        for waiting in self._awaited.pop(bucket, ()):
+            if waiting.done():
+                continue
+            if wrong is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(wrong)
+
+    def _begin(self) -> None:
+        if self._is_stopped or self._clock.monotonic() < self._not_before_s:
+            return
+        limit = 1 if self.trouble.is_there else self._limits.parallel
+        for bucket in list(self._queue):
+            if len(self._tasks) >= limit:
+                return
+            if bucket not in self._tasks:
+                del self._queue[bucket]
+                task = asyncio.get_running_loop().create_task(self._bring(bucket))
+                self._tasks[bucket] = task
+                task.add_done_callback(lambda _, bucket=bucket: self._ended(bucket))  # type: ignore[misc]
+
+    def _ended(self, bucket: TableBucket) -> None:
+        self._tasks.pop(bucket, None)
+        self._begin()
+
+    def forget(self, buckets: Collection[TableBucket]) -> list[asyncio.Task[None]]:
+        """Begin nothing more with buckets that were dropped; the work on them that is still under way."""
+        for bucket in buckets:
+            self._queue.pop(bucket, None)
+            self._tell(bucket, ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"{bucket} has been dropped."))
+        return [task for bucket, task in self._tasks.items() if bucket in buckets]
+
+    async def stop(self) -> None:
+        """Begin nothing more and let go of what is under way; the next start finds it."""
+        self._is_stopped = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for bucket in list(self._awaited):
+            self._tell(bucket, ErrorCode.STORAGE.error("The server is being stopped."))
+
+    @property
+    def waiting(self) -> int:
+        """Buckets that have something to copy, or are being copied."""
+        return len(self._queue.keys() | self._tasks.keys())
+
+    # -- one bucket
+
+    async def _bring(self, bucket: TableBucket) -> None:
+        try:
+            is_done = await self._up_to_date(bucket)
+        except LakewardError as wrong:
+            self._failed(bucket, wrong)
+            self._tell(bucket, wrong)
+        except Exception as wrong:  # noqa: BLE001 - one bucket's trouble must not end the copies of others
+            self._say_once(bucket, wrong)
+            self._tell(bucket, ErrorCode.LOG_STORAGE.error(f"{bucket} could not be copied: {wrong!r}."))
+        else:
+            self._tell(bucket, None)
+            self._told.discard(bucket)
+            if not is_done:
+                self._queue[bucket] = None
+
+    def _failed(self, bucket: TableBucket, wrong: LakewardError) -> None:
+        if not self._tablets.exists(bucket):
+            return
+        if wrong.code in _OF_THE_STORE:
+            pause_s = self.trouble.failed(wrong)
+            self._not_before_s = self._clock.monotonic() + pause_s
+            self._queue[bucket] = None
+            asyncio.get_running_loop().call_later(pause_s, self._begin)
+        else:
+            self._say_once(bucket, wrong)
+
+    def _say_once(self, bucket: TableBucket, wrong: Exception) -> None:
+        if bucket not in self._told:
+            self._told.add(bucket)
+            is_known = isinstance(wrong, LakewardError | OSError)
+            _log.error("%s could not be copied and will be tried again: %s", bucket, wrong, exc_info=not is_known)
+
+    async def _up_to_date(self, bucket: TableBucket) -> bool:
+        """Copy some segments, expire others, commit; whether nothing is left to do."""
+        log = self._tablets.log(bucket)
+        manifest = await self._logs.manifest(bucket)
+        pointer = self._logs.pointers.get(bucket)
+        if bucket not in self._swept:
+            await self._garbage.sweep(manifest, None if pointer is None else pointer.remote_log_manifest_path)
+            self._swept.add(bucket)
+        before = manifest
+        manifest = self._without_gap(bucket, manifest, log)
+        candidates = list(islice(log.closed_behind(manifest.copied_end_offset), self._limits.segments + 1))
+        copied, wrong = await self._copy(log, manifest, candidates[: self._limits.segments])
+        manifest = manifest.with_segments(copied)
+        manifest = manifest.without_first(self._expired(bucket, manifest, log))
+        if manifest != before:
+            await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied])
+            if wrong is None:
+                self.trouble.worked()
+        self._tablets.retain_one(bucket, self._clock.settled_ms())
+        if wrong is not None:
+            raise wrong
+        return len(candidates) <= self._limits.segments
+
+    @staticmethod
+    def _without_gap(bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> LogManifest:
+        """Rows may have left this machine while nothing was copied: what lies before them cannot be read on from."""
+        if not manifest.segments or manifest.end_offset >= log.start_offset:
+            return manifest
+        _log.warning(
+            "%s: offsets %d to %d are neither here nor in remote storage; the remote log begins anew behind them",
+            bucket,
+            manifest.end_offset,
+            log.start_offset,
+        )
+        return replace(manifest, segments=())
+
+    async def _copy(
+        self, log: LogTablet, manifest: LogManifest, wanted: list[ClosedSegment]
+    ) -> tuple[list[RemoteSegment], Exception | None]:
+        """Copy segments one after the other; those that succeeded, and what stopped the rest."""
+        copied: list[RemoteSegment] = []
+        if not wanted:
+            return copied, None
+        await self._settled()
+        directory = manifest.place.log
+        for closed in wanted:
+            segment_id = str(self._entropy.uuid())
+            held = log.hold(closed, segment_id)
+            if held is None:
+                break
+            try:
+                copied.append(await upload(self._store, directory, segment_id, held, self._limits.pace))
+            except Exception as wrong:  # noqa: BLE001 - what succeeded before is committed, then it is raised
+                self._garbage.unused(directory, [segment_id])
+                return copied, wrong
+            finally:
+                await asyncio.to_thread(held.release)  # the last link of a large file takes its time
+            self.counts.segments += 1
+            self.counts.bytes += held.size_bytes
+        return copied, None
+
+    def _expired(self, bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> int:
+        only_here = log.bytes_from(manifest.copied_end_offset)
+        floor = self._floor_of(bucket)
+        return expired_segments(manifest, log.settings, self._clock.settled_ms(), only_here, floor)
+
+    async def _commit(self, bucket: TableBucket, manifest: LogManifest, before: LogManifest, copied: list[str]) -> None:
+        directory = manifest.place.log
+        manifest_id = str(self._entropy.uuid())
+        path = manifest_file(directory, manifest_id)
+        pointer = self._logs.pointers.get(bucket)
+        try:
+            await self._store.put(path, manifest.to_json())
+            self._tablets.table(bucket)  # it may have been dropped meanwhile
+            self._logs.commit(bucket, manifest, path)
+        except Exception:
+            self._garbage.unused(directory, copied, manifest_id)
+            raise
+        self.counts.commits += 1
+        named = {segment.segment_id for segment in manifest.segments}
+        gone = [one.segment_id for one in before.segments if one.segment_id not in named]
+        gone += [one for one in copied if one not in named]
+        self.counts.expired += len(gone)
+        self._garbage.replaced(directory, None if pointer is None else pointer.remote_log_manifest_path, gone)
+        log = self._tablets.open_log(bucket)
+        if log is not None and log.copied_offset is not None:
+            log.copied_offset = manifest.copied_end_offset

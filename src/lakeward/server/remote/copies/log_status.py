@@ -1,0 +1,169 @@
+"""RemoteLogStatus: numbers about the remote log, for people and for Prometheus. Counted when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lakeward.model.bucket import TableBucket
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.metrics import Labels, Metrics
+from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.remote.copies.log_copies import LogCopies
+from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.storage.log.log_tablet import LogTablet
+
+_FRESH_S = 0.2
+
+
+@dataclass(slots=True)
+class TableNumbers:
+    """What of a table is where. Lag is what a lost disk would cost."""
+
+    local_segments: int = 0
+    local_bytes: int = 0
+    remote_segments: int = 0
+    remote_bytes: int = 0
+    lag_rows: int = 0
+    lag_bytes: int = 0
+    lag_seconds: float = 0.0
+
+    def add(self, other: TableNumbers) -> None:
+        """Count another one in."""
+        for name in ("local_segments", "local_bytes", "remote_segments", "remote_bytes", "lag_rows", "lag_bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.lag_seconds = max(self.lag_seconds, other.lag_seconds)
+
+
+@dataclass(slots=True)
+class _Counted:
+    tables: dict[str, TableNumbers] = field(default_factory=dict)
+    total: TableNumbers = field(default_factory=TableNumbers)
+
+
+_GAUGES = {
+    "local_segments": ("lakeward_remote_log_local_segments", "Segments of a table's logs on this machine."),
+    "local_bytes": ("lakeward_remote_log_local_bytes", "Bytes of a table's logs on this machine."),
+    "remote_segments": ("lakeward_remote_log_segments", "Segments of a table's logs in remote storage."),
+    "remote_bytes": ("lakeward_remote_log_bytes", "Bytes of a table's logs in remote storage."),
+    "lag_rows": ("lakeward_remote_log_lag_rows", "Records of a table that are not in remote storage."),
+    "lag_bytes": ("lakeward_remote_log_lag_bytes", "Bytes of a table's logs that are not in remote storage."),
+    "lag_seconds": ("lakeward_remote_log_lag_seconds", "Age of the oldest record that is not in remote storage."),
+}
+
+
+class RemoteLogStatus:
+    """Looks at logs, pointers and copies."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        tablets: Tablets,
+        logs: RemoteLogs,
+        copies: LogCopies,
+        garbage: RemoteGarbage,
+        clock: Clock,
+    ) -> None:
+        self._catalog = catalog
+        self._tablets = tablets
+        self._logs = logs
+        self._copies = copies
+        self._garbage = garbage
+        self._clock = clock
+        self._counted = _Counted()
+        self._counted_s = -_FRESH_S
+
+    def numbers(self) -> _Counted:
+        """Everything, by table and in all; counted once for all that is asked in a moment."""
+        now_s = self._clock.monotonic()
+        if now_s - self._counted_s >= _FRESH_S:
+            self._counted, self._counted_s = self._count(), now_s
+        return self._counted
+
+    def _count(self) -> _Counted:
+        counted = _Counted()
+        for bucket, one in self._buckets():
+            table = self._catalog.table_by_id(bucket.table_id)
+            if table is not None:
+                counted.tables.setdefault(str(table.path), TableNumbers()).add(one)
+                counted.total.add(one)
+        return counted
+
+    def _buckets(self) -> Iterator[tuple[TableBucket, TableNumbers]]:
+        """Buckets that have something: logs in use, at rest as they were last seen, and what is remote of others."""
+        opened = dict(self._tablets.open_logs())
+        for bucket in opened.keys() | self._copies.at_rest.keys() | self._logs.pointers.keys():
+            log = opened.get(bucket)
+            numbers = self._at_rest(bucket) if log is None else self._in_use(bucket, log)
+            pointer = self._logs.pointers.get(bucket)
+            if pointer is not None:
+                numbers.remote_segments, numbers.remote_bytes = pointer.segment_count, pointer.size_in_bytes
+            yield bucket, numbers
+
+    def _at_rest(self, bucket: TableBucket) -> TableNumbers:
+        seen = self._copies.at_rest.get(bucket)
+        if seen is None:
+            return TableNumbers()
+        end = self._logs.remote_end(bucket)
+        lag = sum(size for base, size in seen if base >= end)
+        return TableNumbers(len(seen), sum(size for _, size in seen), lag_bytes=lag)
+
+    def _in_use(self, bucket: TableBucket, log: LogTablet) -> TableNumbers:
+        end = max(self._logs.remote_end(bucket), log.start_offset)
+        numbers = TableNumbers(log.segment_count, log.size, lag_bytes=log.bytes_from(end))
+        if end < log.end_offset:
+            numbers.lag_rows = log.end_offset - end
+            numbers.lag_seconds = max(0, self._clock.now_ms() - log.time_ms_at(end)) / 1000
+        return numbers
+
+    # -- for people
+
+    def document(self) -> dict[str, Any]:
+        """Everything as one JSON document."""
+        counted, trouble, done = self.numbers(), self._copies.trouble, self._copies.counts
+        return {
+            "store": self._logs.url("").rstrip("/"),
+            "is_failing": trouble.is_there,
+            "reason": trouble.last_reason,
+            "failures": trouble.failures_total,
+            "buckets_waiting": self._copies.waiting,
+            "files_to_delete": len(self._garbage),
+            "copied_segments": done.segments,
+            "copied_bytes": done.bytes,
+            "expired_segments": done.expired,
+            **asdict(counted.total),
+            "tables": [{"table": name, **asdict(one)} for name, one in sorted(counted.tables.items())],
+        }
+
+    # -- for Prometheus
+
+    def declare(self, metrics: Metrics) -> None:
+        """Add the rows of the remote log."""
+        for name, (title, sentence) in _GAUGES.items():
+            metrics.gauge(title, sentence).read_all_from(self._reading(name))
+        done, trouble = self._copies.counts, self._copies.trouble
+        metrics.counter("lakeward_remote_log_copied_segments_total", "Segments that were copied.").read_from(
+            lambda: done.segments
+        )
+        metrics.counter("lakeward_remote_log_copied_bytes_total", "Bytes of segments that were copied.").read_from(
+            lambda: done.bytes
+        )
+        metrics.counter("lakeward_remote_log_expired_segments_total", "Remote segments that expired.").read_from(
+            lambda: done.expired
+        )
+        metrics.counter("lakeward_remote_log_failures_total", "Copies of logs that failed.").read_from(
+            lambda: trouble.failures_total
+        )
+        metrics.gauge("lakeward_remote_log_buckets_waiting", "Buckets with something to copy.").read_from(
+            lambda: self._copies.waiting
+        )
+
+    def _reading(self, name: str) -> Callable[[], dict[Labels, float]]:
+        def read() -> dict[Labels, float]:
+            tables = self.numbers().tables
+            return {(("table", table),): getattr(one, name) for table, one in tables.items()}
+
+        return read

@@ -1,0 +1,126 @@
+"""PRODUCE_LOG: check, judge, append, answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.protocol.messages.log import (
+    PbProduceLogReqForBucket,
+    PbProduceLogRespForBucket,
+    ProduceLogRequest,
+    ProduceLogResponse,
+)
+from lakeward.records.batch.log_batch import BatchSpan, cut_batches
+from lakeward.rpc.dispatch import Exchange, Steps, begun
+from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.tablet.buckets.pending import Done, Outcome, Pending
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.log.append_checks import AppendChecks, Rest
+from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
+from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.storage.log.writer_state import Verdict
+
+ACKS = {0, 1, -1}
+#: So many buckets are written without a break.
+AT_ONCE = 16
+#: What decompresses to more is looked into beside the loop.
+_LARGE_BYTES = 256 << 10
+
+
+class Appends:
+    """Answers appends."""
+
+    def __init__(
+        self,
+        checks: AppendChecks,
+        tablets: Tablets,
+        waiters: Waiters,
+        early: EarlyBatches,
+        now_ms: Callable[[], int],
+        on_thread: Callable[[Rest], asyncio.Future[LakewardError | None]],
+    ) -> None:
+        self._on_thread = on_thread
+        self._checks = checks
+        self._tablets = tablets
+        self._waiters = waiters
+        self._early = early
+        self._now_ms = now_ms
+
+    def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | Steps | None:
+        """Append to each bucket that is named; answer when all of them are done."""
+        if request.acks not in ACKS:
+            raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
+        pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
+        answer: ProduceLogResponse | Steps | None = begun(self._take_all(request, pending))
+        return answer
+
+    def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
+        for place, one in enumerate(request.buckets_req):
+            bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
+            done = pending.done_at(place)
+            try:
+                table = self._tablets.table(bucket)
+                assert not isinstance(one.records, list)
+                data = memoryview(one.records)
+                spans = cut_batches(data)
+                rest = self._checks.begin(table, bucket, data, spans)
+                if rest.raw_bytes > _LARGE_BYTES:
+                    looking = self._on_thread(rest)
+                    yield looking  # meanwhile this client's next batches wait, and nobody else
+                    refusal = looking.result()
+                else:
+                    refusal = rest()
+                if refusal is not None:
+                    raise refusal
+                self._take(bucket, data, spans, request.timeout_ms, done)
+            except LakewardError as wrong:
+                done(wrong)
+            if place % AT_ONCE == AT_ONCE - 1:
+                yield
+        return pending.started()
+
+    def _take(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], timeout_ms: int, done: Done) -> None:
+        verdict, before = self._tablets.log(bucket).judge(spans)
+        first, last = spans[0].header, spans[-1].header
+        if verdict in {Verdict.NEXT, Verdict.AHEAD}:
+            self._tablets.writes.check()
+        match verdict:
+            case Verdict.NEXT:
+                done(self._append(bucket, data, spans))
+                self._early.follow(bucket, last.writer_id, last.batch_sequence)
+            case Verdict.DUPLICATE:
+                assert before is not None
+                done(before.base_offset)
+            case Verdict.AHEAD:
+                sequences = (first.batch_sequence, last.batch_sequence)
+                self._early.wait(
+                    bucket,
+                    first.writer_id,
+                    sequences,
+                    data,
+                    timeout_ms,
+                    lambda kept: self._append(bucket, kept, spans),
+                    done,
+                )
+            case Verdict.OUT_OF_ORDER:
+                raise out_of_order(bucket, first.writer_id, first.batch_sequence)
+
+    def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> int:
+        writable = memoryview(bytearray(data)) if data.readonly else data
+        base = self._tablets.log(bucket).append(writable, spans, self._now_ms())
+        self._waiters.touch(bucket)
+        return base
+
+
+def _response(request: ProduceLogRequest, outcomes: list[Outcome]) -> ProduceLogResponse:
+    pairs = zip(request.buckets_req, outcomes, strict=True)
+    return ProduceLogResponse(buckets_resp=tuple(_result(one, outcome) for one, outcome in pairs))
+
+
+def _result(one: PbProduceLogReqForBucket, outcome: Outcome) -> PbProduceLogRespForBucket:
+    if isinstance(outcome, LakewardError):
+        return bucket_refusal(PbProduceLogRespForBucket, one, outcome)
+    return PbProduceLogRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, base_offset=outcome)

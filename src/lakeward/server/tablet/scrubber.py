@@ -1,0 +1,94 @@
+"""Scrubber: reads cold segments again and again, slowly, so that rot is found while there is still a copy elsewhere.
+
+A thread of its own reads; it never takes more than the rate allows, nor more than a twentieth of its time. What it
+finds is looked at once more on the loop, told once, and served as an error from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+from lakeward.errors import LakewardError
+from lakeward.model.bucket import TableBucket
+from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.storage.log.segment.segment_walk import SegmentWalk, damage_of
+
+_log = logging.getLogger(__name__)
+_SHARE = 20
+
+
+class Scrubber:
+    """Walks over all closed segments of all buckets, and begins anew."""
+
+    def __init__(self, tablets: Tablets, rate: int, interval_ms: int) -> None:
+        self._tablets = tablets
+        self._rate = rate
+        self._interval_s = interval_ms / 1000
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scrub")
+        self._stopped = threading.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._read_at = time.monotonic()
+        self.bytes_read = 0
+        self.passes = 0
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Go on until it is stopped; a rate of nothing switches it off."""
+        if self._rate > 0:
+            self._task = loop.create_task(self._repeat(), name="scrubber")
+
+    async def stop(self) -> None:
+        """End it within a piece."""
+        self._stopped.set()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._thread.shutdown(wait=True)
+
+    async def _repeat(self) -> None:
+        while True:
+            await asyncio.sleep(self._interval_s)
+            for bucket in list(self._tablets.all_buckets()):
+                try:
+                    await self.scrub(bucket)
+                except (LakewardError, OSError) as wrong:  # dropped meanwhile, or the disk fails: its next turn comes
+                    _log.debug("%s was not scrubbed: %s", bucket, wrong)
+                except Exception:  # noqa: BLE001 - one bucket must not end the scrubbing of others
+                    _log.exception("%s could not be scrubbed; it will be tried again", bucket)
+            self.passes += 1
+
+    async def scrub(self, bucket: TableBucket) -> None:
+        """Read the closed segments of a bucket."""
+        if not self._tablets.exists(bucket):
+            return
+        for path, base, end in self._closed(bucket):
+            walk = SegmentWalk(path, base, end, pause=self._pause)
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, damage_of, walk, path)
+            if not found:
+                continue
+            log = self._tablets.log(bucket)
+            if any(one.base_offset == base for one in log.closed_files()):  # and not deleted meanwhile
+                for one in found:
+                    log.isolate(one.first, one.first)
+
+    def _closed(self, bucket: TableBucket) -> list[tuple[Path, int, int]]:
+        log = self._tablets.open_log(bucket)
+        if log is not None:
+            return [(one.path, one.base_offset, one.end_offset) for one in log.closed_files()]
+        directory = self._tablets.log_directory(bucket)
+        paths = sorted(directory.glob("*.log"))
+        return [(path, int(path.stem), int(following.stem)) for path, following in pairwise(paths)]
+
+    def _pause(self, size: int) -> None:
+        """Wait on the thread that reads, so that others have the disk and the processor."""
+        self.bytes_read += size
+        worked_s = time.monotonic() - self._read_at
+        self._stopped.wait(max(size / self._rate, (_SHARE - 1) * worked_s))
+        self._read_at = time.monotonic()
+        if self._stopped.is_set():
+            raise OSError("the server is being stopped")

@@ -1,0 +1,5 @@
+"""The tiering service as a Spark application.
+
+tiering_job   the job
+spark_runner  tasks of a round, run by Spark
+"""

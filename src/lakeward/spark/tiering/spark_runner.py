@@ -1,0 +1,56 @@
+"""SparkRunner: tiering tasks on Spark's executors, one job a round, named after its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lakeward.client.blocking.sync import Connection
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.spark import BOOTSTRAP_SERVERS
+from lakeward.runtime.clock import SystemClock
+from lakeward.spark.table.connections import connection
+from lakeward.tiering.task.task import TaskResult, TieringTask, run_task
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An error of ours on its way to the driver. Returned, not raised: Spark would try again and print a trace."""
+
+    code: ErrorCode
+    message: str
+
+
+class SparkRunner:
+    """Places tasks on the executors of a session. Rounds of different tables run side by side, in fair pools."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+        self.slots = self._context.defaultParallelism
+
+    def run(self, name: str, tasks: Sequence[TieringTask]) -> list[TaskResult]:
+        """Run tasks and return when all are done."""
+        self._context.setLocalProperty("spark.scheduler.pool", name)
+        self._context.setJobDescription(f"{name}: {len(tasks)} splits")
+        found = self._context.parallelize(tasks, len(tasks)).map(_execute).collect()
+        results = []
+        for one in found:
+            if isinstance(one, _Failure):
+                raise one.code.error(one.message)
+            results.append(one)
+        return results
+
+
+def _execute(task: TieringTask) -> TaskResult | _Failure:
+    try:
+        return run_task(task, _connected, SystemClock())
+    except LakewardError as wrong:
+        return _Failure(wrong.code, wrong.message)
+
+
+def _connected(task: TieringTask) -> Connection:
+    return connection({BOOTSTRAP_SERVERS.key: task.bootstrap, **task.client}, expected=True)

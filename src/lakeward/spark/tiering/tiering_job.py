@@ -1,0 +1,48 @@
+"""The tiering service as a Spark application: enumerator and committer on the driver, readers and writers on executors.
+
+`lakeward tier` starts it, on any Spark master.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lakeward.client.blocking.sync import Connection
+from lakeward.options.spark import client_options
+from lakeward.query.door import connect
+from lakeward.spark.setup.spark_session import session
+from lakeward.spark.tiering.spark_runner import SparkRunner
+from lakeward.tiering.assembly import assembled
+from lakeward.tiering.service import TieringService
+from lakeward.tiering.settings import TieringSettings
+from lakeward.tiering.watch.watchers import Watcher
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def tiering_session(settings: TieringSettings) -> SparkSession:
+    """The Spark session of a tiering service."""
+    ours = {"spark.scheduler.mode": "FAIR"}
+    return session(
+        settings.bootstrap, master=settings.master, app_name="lakeward tiering", **{**ours, **settings.spark}
+    )
+
+
+def tiering_service(
+    settings: TieringSettings, spark: SparkSession, conn: Connection, watcher: Watcher
+) -> TieringService:
+    """A service that runs its rounds on a session."""
+    return assembled(settings, conn, SparkRunner(spark), watcher)
+
+
+def opened(settings: TieringSettings) -> Connection:
+    """The driver's own connection."""
+    return connect(settings.bootstrap, **client_options(settings.client))
+
+
+def submitted_master() -> str:
+    """The master that `spark-submit` was told."""
+    from pyspark import SparkConf
+
+    return SparkConf().get("spark.master", "local[*]")

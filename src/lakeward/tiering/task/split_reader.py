@@ -1,0 +1,78 @@
+"""A split → Arrow batches as the lake takes them: the table's columns, then the system columns. Stateless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakeward.client.blocking.sync_table import Table
+from lakeward.client.forms.damage import LeftOut
+from lakeward.client.forms.results import BucketId
+from lakeward.lake.rows.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
+from lakeward.tiering.task.splits import LogSplit, StateSplit
+
+_BEFORE = "-U"
+_INSERT = 1
+_NUMBER_OF_CHANGE = pa.array(["+A", "+I", "-U", "+U", "-D"])
+_OURS = ("_bucket", "_offset", "_timestamp")
+
+
+def read_log(
+    table: Table, split: LogSplit, left_out: list[LeftOut], *, aside: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a range of the log; for a primary key table its changes, but for the rows as they were before.
+
+    `left_out` takes what the log does not have any more, and with `aside` the batches that cannot be decoded.
+    """
+    keyed = table.info.descriptor.has_primary_key
+    place = BucketId(split.partition, split.bucket.bucket)
+    scan = table.scan(
+        start={place: split.start},
+        end={place: split.stop},
+        partitions=None if split.partition is None else [split.partition],
+        buckets=[split.bucket.bucket],
+        metadata_columns=True,
+        skip_damaged="batches" if aside else False,
+        keep_damaged=True,
+    )
+    for batch in scan:
+        rows = batch.filter(pc.not_equal(batch["_change_type"], _BEFORE)) if keyed else batch
+        if rows.num_rows:
+            yield _with_system_columns(rows, keyed=keyed)
+    left_out.extend(scan.left_out)
+
+
+def _with_system_columns(rows: pa.RecordBatch, *, keyed: bool) -> pa.RecordBatch:
+    own = [(f, rows.column(i)) for i, f in enumerate(rows.schema) if f.name not in {*_OURS, CHANGE_FIELD.name}]
+    system = [(f, rows[name].cast(f.type)) for f, name in zip(SYSTEM_FIELDS, _OURS, strict=True)]
+    if keyed:
+        numbers = pc.index_in(rows["_change_type"], value_set=_NUMBER_OF_CHANGE).cast(CHANGE_FIELD.type)
+        system.append((CHANGE_FIELD, numbers))
+    fields, columns = zip(*own, *system, strict=True)
+    return pa.RecordBatch.from_arrays(list(columns), schema=pa.schema(fields))
+
+
+def read_state(table: Table, split: StateSplit, now_ms: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a bucket as of the split's offset, as changes: inserted by the last change before it."""
+    found = table.snapshot_batches(
+        partitions=None if split.partition is None else [split.partition],
+        buckets=[split.bucket.bucket],
+        as_of=split.offset,
+    )
+    for rows in found:
+        yield _inserted(rows, split, now_ms)
+
+
+def _inserted(rows: pa.RecordBatch, split: StateSplit, now_ms: int) -> pa.RecordBatch:
+    count = rows.num_rows
+    system = [
+        pa.array(np.full(count, split.bucket.bucket, np.int32)),
+        pa.array(np.full(count, max(split.offset - 1, 0), np.int64)),
+        pa.array(np.full(count, now_ms * 1000, np.int64)).cast(SYSTEM_FIELDS[2].type),
+        pa.array(np.full(count, _INSERT, np.int8)),
+    ]
+    schema = pa.schema([*rows.schema, *SYSTEM_FIELDS, CHANGE_FIELD])
+    return pa.RecordBatch.from_arrays([*rows.columns, *system], schema=schema)

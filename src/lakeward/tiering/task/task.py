@@ -1,0 +1,108 @@
+"""One split read and written. All it needs travels with it; nothing is visible until the driver commits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from lakeward.client.blocking.sync import Connection
+from lakeward.client.blocking.sync_table import Table
+from lakeward.client.forms.damage import DamagedError, LeftOut
+from lakeward.errors import ErrorCode
+from lakeward.lake.formats import lake_format
+from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.rows.system_columns import TIMESTAMP
+from lakeward.model.bucket import TableBucket
+from lakeward.model.partition import SEPARATOR
+from lakeward.model.table import TablePath
+from lakeward.runtime.clock import Clock
+from lakeward.tiering.task.dead_letters import DeadLetter, Sorting
+from lakeward.tiering.task.split_reader import read_log, read_state
+from lakeward.tiering.task.splits import LogSplit, Split
+
+_MICROS_PER_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TieringTask:
+    """What a task is told. `client` holds the client's settings, secrets among them: never print it."""
+
+    bootstrap: str
+    client: Mapping[str, str]
+    path: TablePath
+    table_id: int
+    split: Split
+    lake_format: str
+    writing: bytes
+    #: Whether rows that do not fit are put aside, or fail the task.
+    takes_letters: bool = False
+
+    def __repr__(self) -> str:
+        return f"<tiering task of {self.path}: {self.split}>"
+
+    @property
+    def place(self) -> LakePlace:
+        """Where the rows belong."""
+        return place_of(self.split)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a task has done: how far the bucket's log is read, up to which time, and what was written."""
+
+    bucket: TableBucket
+    read_to: int
+    newest_ms: int | None
+    written: Written
+    letters: tuple[DeadLetter, ...] = ()
+    #: Offsets that were passed over because the log does not have them, or nobody can decode them; a line for each.
+    left_out: tuple[str, ...] = ()
+    #: Why it ends before its split does.
+    stopped: str | None = None
+
+
+def place_of(split: Split) -> LakePlace:
+    """The place in the lake that a split belongs to."""
+    values = () if split.partition is None else tuple(split.partition.split(SEPARATOR))
+    return LakePlace(split.bucket.bucket, values)
+
+
+def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], clock: Clock) -> TaskResult:
+    """Read a split and write it; what was written is removed again when something goes wrong."""
+    table = connect(task).table(str(task.path))
+    if table.info.table_id != task.table_id:
+        raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
+    try:
+        return _moved(task, task.split, table, clock)
+    except DamagedError as wrong:
+        if not isinstance(task.split, LogSplit):
+            raise
+        # What lies before the damage goes on; the bucket stops there, and the other buckets do not.
+        before = replace(task.split, stop=min(max(wrong.start, task.split.start), task.split.stop))
+        return replace(_moved(task, before, table, clock), stopped=wrong.message)
+
+
+def _moved(task: TieringTask, split: Split, table: Table, clock: Clock) -> TaskResult:
+    rows: Iterator[pa.RecordBatch]
+    left_out: list[LeftOut] = []
+    if isinstance(split, LogSplit):
+        rows, read_to = read_log(table, split, left_out, aside=task.takes_letters), split.stop
+    else:
+        rows, read_to = read_state(table, split, clock.now_ms()), split.offset
+    writer = lake_format(task.lake_format).writer(task.writing, task.place)
+    sorting = Sorting(str(task.path), split.partition, task.takes_letters)
+    newest_us: int | None = None
+    try:
+        for batch in rows:
+            sorting.write(writer.write, batch)
+            newest_us = batch[TIMESTAMP][batch.num_rows - 1].value
+        written = writer.finish()
+    except BaseException:
+        writer.abort()
+        raise
+    sorting.put_batches_aside(left_out)
+    newest_ms = None if newest_us is None else newest_us // _MICROS_PER_MS
+    told = tuple(f"{one}." for one in left_out)
+    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorting.letters), told)

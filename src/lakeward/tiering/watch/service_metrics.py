@@ -1,0 +1,131 @@
+"""What the service counts, for Prometheus: rounds, rows, bytes, files, seconds, and how far each table is behind."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from lakeward.client.admin.lake import TieringRound
+from lakeward.client.blocking.sync import Connection
+from lakeward.errors import LakewardError
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.metrics import Labels, Metrics
+from lakeward.tiering.round.round import RoundReport
+from lakeward.tiering.watch.lag import lag_of
+
+
+class ServiceMetrics:
+    """A watcher that counts. The lag is asked for when somebody looks."""
+
+    def __init__(self, conn: Connection, clock: Clock) -> None:
+        self._conn = conn
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._tables: dict[str, int] = {}
+        self._running: set[str] = set()
+        self._metrics = Metrics()
+        count, gauge = self._metrics.counter, self._metrics.gauge
+        self._rounds = count("lakeward_tiering_rounds_total", "Rounds that ended, by table and outcome.")
+        self._rows = count("lakeward_tiering_rows_total", "Rows moved into the lake.")
+        self._bytes = count("lakeward_tiering_bytes_total", "Bytes of the files written.")
+        self._files = count("lakeward_tiering_files_total", "Files written.")
+        self._seconds = count("lakeward_tiering_seconds_total", "Seconds that rounds took.")
+        self._now = gauge("lakeward_tiering_running", "Rounds under way.")
+        self._lag_rows = gauge("lakeward_tiering_lag_rows", "Rows that the lake lacks.")
+        self._lag_seconds = gauge("lakeward_tiering_lag_seconds", "How long the oldest row that the lake lacks waits.")
+
+    def text(self) -> str:
+        """Everything in Prometheus' text format."""
+        with self._lock:
+            names = sorted(self._tables)
+            self._now.set(len(self._running))
+        for name in names:
+            self._look_at(name)
+        with self._lock:
+            return self._metrics.text()
+
+    def _look_at(self, name: str) -> None:
+        try:
+            lag = lag_of(self._conn, self._conn.table(name), self._clock.now_ms())
+        except LakewardError:
+            return  # dropped, or the cluster is away: the last value stands
+        with self._lock:
+            self._lag_rows.set(lag.rows, _of(name))
+            if lag.seconds is not None:
+                self._lag_seconds.set(lag.seconds, _of(name))
+
+    # -- what is watched ----------------------------------------------------------------------------------------------
+
+    def began(self, held: TieringRound) -> None:
+        """One more under way."""
+        with self._lock:
+            self._tables[str(held.path)] = held.table_id
+            self._running.add(str(held.path))
+
+    def ended(self, held: TieringRound, report: RoundReport) -> None:
+        """Count what was moved."""
+        self._end(held, "repaired" if report.repaired else "finished")
+        with self._lock:
+            labels = _of(str(held.path))
+            self._rows.add(report.rows, labels)
+            self._bytes.add(report.file_bytes, labels)
+            self._files.add(report.files, labels)
+            self._seconds.add(report.seconds, labels)
+
+    def overtaken(self, held: TieringRound, why: LakewardError) -> None:  # noqa: ARG002 - counted, not told
+        """Count it."""
+        self._end(held, "overtaken")
+
+    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:  # noqa: ARG002 - as above
+        """Count it."""
+        self._end(held, "failed")
+
+    def fenced(self, table_id: int, why: LakewardError) -> None:
+        """Counted when the round ends."""
+
+    def unreachable(self, why: LakewardError) -> None:
+        """Nothing to count."""
+
+    def close(self) -> None:
+        """The page is closed by who opened it."""
+
+    def _end(self, held: TieringRound, outcome: str) -> None:
+        with self._lock:
+            self._running.discard(str(held.path))
+            self._rounds.add(1, (("outcome", outcome), *_of(str(held.path))))
+
+
+class MetricsPage:
+    """Serves the metrics at http://host:port/metrics, on a thread."""
+
+    def __init__(self, metrics: ServiceMetrics, port: int, host: str = "0.0.0.0") -> None:  # noqa: S104 - for Prometheus
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                if self.path != "/metrics":
+                    self.send_error(404)
+                    return
+                body = metrics.text().encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Nobody wants a line for each look."""
+
+        self._server = ThreadingHTTPServer((host, port), Handler)
+        self.port = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever, name="tiering-metrics", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _of(name: str) -> Labels:
+    return (("table", name),)

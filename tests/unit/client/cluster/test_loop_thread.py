@@ -1,0 +1,117 @@
+"""Blocking code drives coroutines on a thread of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from lakeward.client.cluster.loop_thread import LoopThread
+from lakeward.errors import LakewardError
+
+
+async def where() -> str:
+    """The thread this runs on."""
+    return threading.current_thread().name
+
+
+def test_results_and_errors_come_back() -> None:
+    """The caller sees what the coroutine returned or raised."""
+    loop = LoopThread("test-loop")
+    assert loop.run(where()) == "test-loop"
+
+    async def fail() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        loop.run(fail())
+    loop.close()
+
+
+def test_closing_ends_the_thread_and_what_runs_on_it() -> None:
+    """Nothing is left behind, and closing twice is harmless."""
+    loop = LoopThread("test-loop-2")
+    ended = threading.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def start() -> asyncio.Task[None]:
+        task = asyncio.create_task(wait())
+        await asyncio.sleep(0)
+        return task
+
+    loop.run(start())
+    loop.close()
+    loop.close()
+    assert ended.is_set()
+    assert "test-loop-2" not in [t.name for t in threading.enumerate()]
+
+
+def test_a_closed_loop_says_so() -> None:
+    """Using a closed connection is a clear error."""
+    loop = LoopThread("test-loop-3")
+    loop.close()
+    with pytest.raises(LakewardError, match="closed"):
+        loop.run(where())
+
+
+def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
+    """Whoever catches it may close what the work used; a generator, say, must not be running any more."""
+    loop = LoopThread("test-loop-4")
+    ended = threading.Event()
+
+    async def slow_to_end() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            ended.set()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.run(slow_to_end())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.is_set()
+    loop.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where Python cannot raise it
+def test_an_interrupt_at_any_moment_leaves_nothing_running() -> None:
+    """Just before the work begins, too: the generator that it came from can be closed at once."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    async def endless() -> AsyncGenerator[int, None]:
+        while True:
+            yield 1
+            await asyncio.sleep(0)
+
+    loop = LoopThread("test-loop-5")
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for n in range(400):
+            numbers = endless()
+            try:
+                # Again after a while: C code of the loop may swallow an exception.
+                signal.setitimer(signal.ITIMER_REAL, 20e-6 + n * 1e-6, 0.05)
+                while True:
+                    loop.run(anext(numbers))
+            except KeyboardInterrupt:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                loop.run(numbers.aclose())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        loop.close()

@@ -1,0 +1,140 @@
+"""Rows in every form that people hold them in become batches that fit the table."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from lakeward.client.forms.data_forms import batches_of
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.schema import Schema
+from lakeward.model.type_text import parse_columns
+
+SCHEMA = Schema.of(parse_columns("id BIGINT, name STRING, price DECIMAL(10, 2), at TIMESTAMP(3)")[0])
+MOMENT = dt.datetime(2024, 5, 1, 12, 30)
+ROWS = [
+    {"id": 1, "name": "a", "price": Decimal("1.50"), "at": MOMENT},
+    {"id": 2, "name": None, "price": None, "at": None},
+]
+COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+TABLE = pa.Table.from_pylist(ROWS)
+
+
+def rows_of(data: Any, schema: Schema = SCHEMA) -> list[dict]:
+    """Through the front door and back."""
+    return [row for batch in batches_of(data, schema) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TABLE,
+        TABLE.to_batches()[0],
+        TABLE.to_reader(),
+        ROWS,
+        COLUMNS,
+        pl.from_arrow(TABLE),
+        TABLE.to_pandas(),
+        iter([ROWS[:1], ROWS[1:]]),
+        (row for row in ROWS),
+        [TABLE.slice(0, 1), TABLE.slice(1, 1)],
+        {name: pa.array(values) for name, values in COLUMNS.items()},
+    ],
+    ids=lambda d: type(d).__name__,
+)
+def test_every_form_gives_the_same_rows(data: Any) -> None:
+    """Arrow, pandas, polars, dicts and iterables of them mean the same."""
+    assert rows_of(data) == ROWS
+
+
+def test_order_does_not_matter_and_missing_columns_are_null() -> None:
+    """Columns are found by name."""
+    assert rows_of([{"name": "x", "id": 5}]) == [{"id": 5, "name": "x", "price": None, "at": None}]
+
+
+def test_rows_may_differ_in_their_keys() -> None:
+    """A key that only some rows have is NULL in the others."""
+    rows = rows_of([{"id": 1}, {"name": "b"}])
+    assert [(r["id"], r["name"]) for r in rows] == [(1, None), (None, "b")]
+
+
+def test_pandas_numbers_with_gaps_stay_whole() -> None:
+    """A float column without fractions fits a BIGINT, gaps become NULL."""
+    frame = pd.DataFrame({"id": [1.0, None, 3.0]})
+    assert [r["id"] for r in rows_of(frame)] == [1, None, 3]
+
+
+def test_an_empty_write_is_no_rows() -> None:
+    """Nothing in, nothing out."""
+    assert rows_of([]) == []
+    assert rows_of({"id": []}) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ([{"id": 1, "nmae": "x"}], "nmae"),
+        ([{"id": "not a number"}], "id"),
+        ({"id": [2**70]}, "id"),
+        ({"id": [1], "name": ["a", "b"]}, "length"),
+        ("rows", "str is not rows"),
+        (5, "int is not rows"),
+        ([1, 2], "int is not rows"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(data: Any, told: str) -> None:
+    """The message says which column, or what was given instead of rows."""
+    with pytest.raises(LakewardError, match=told) as caught:
+        rows_of(data)
+    assert caught.value.code is ErrorCode.INVALID_TARGET_COLUMN
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows"),
+    [
+        ("n BIGINT", [{"n": 1.5}]),
+        ("n INT", [{"n": 1}, {"n": 2.25}]),
+        ("n DATE", [{"n": MOMENT}]),
+        ("n ARRAY<INT>", [{"n": [1, 2.5]}]),
+    ],
+)
+def test_a_plain_value_that_would_lose_something_is_refused(columns: str, rows: list[dict]) -> None:
+    """Arrow cuts such values when it is told the type; we do not let it."""
+    with pytest.raises(LakewardError, match="'n'"):
+        rows_of(rows, Schema.of(parse_columns(columns)[0]))
+
+
+def test_plain_values_that_lose_nothing_are_taken() -> None:
+    """A whole number may come as a float, a number for FLOAT is rounded to what a FLOAT holds."""
+    schema = Schema.of(parse_columns("n BIGINT, f FLOAT")[0])
+    assert rows_of([{"n": 2.0, "f": 0.5}], schema) == [{"n": 2, "f": 0.5}]
+
+
+@pytest.mark.parametrize("as_column", [list, pd.Series], ids=["list", "Series"])
+def test_a_moment_of_another_zone_is_no_wall_clock(as_column: Any) -> None:
+    """It is refused with the type that takes it; UTC's own wall clock is what it seems."""
+    utc = MOMENT.replace(tzinfo=dt.UTC)
+    east = MOMENT.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
+    assert [row["at"] for row in rows_of({"at": as_column([utc])})] == [MOMENT]
+    with pytest.raises(LakewardError, match=r"'at' is TIMESTAMP\(3\).*\+02:00 has a time zone; .* TIMESTAMP_LTZ"):
+        rows_of({"at": as_column([utc, east])})
+
+
+def test_a_frame_without_rows_has_none_of_any_type() -> None:
+    """pandas calls an empty column float or object; unknown columns are still refused."""
+    assert rows_of(pd.DataFrame({"id": [], "name": [], "at": []})) == []
+    assert rows_of(pd.DataFrame({"id": pd.Series([], dtype=object), "price": []})) == []
+    with pytest.raises(LakewardError, match="nme"):
+        rows_of(pd.DataFrame({"nme": []}))
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    """It has no rows before."""
+    with pytest.raises(LakewardError, match=r"call \.collect\(\) first"):
+        rows_of(pl.DataFrame({"id": [1]}).lazy())

@@ -1,0 +1,93 @@
+"""One split read and written."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from lake_tables import TABLE_ID, lake_rows, table_info
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.lake.port import LakePlace, Written
+from lakeward.model.bucket import TableBucket
+from lakeward.runtime.clock import ManualClock
+from lakeward.tiering.task import task as tasks
+from lakeward.tiering.task.splits import LogSplit
+from lakeward.tiering.task.task import TieringTask, run_task
+
+INFO = table_info({"id": "BIGINT"})
+SPLIT = LogSplit(TableBucket(TABLE_ID, 4, 1), "a$b", 10, 20)
+TASK = TieringTask("here", {"client.password": "hush"}, INFO.path, TABLE_ID, SPLIT, "fake", b"writing")
+
+
+class Writer:
+    """A format, and its only writer."""
+
+    def __init__(self, fails: Exception | None = None) -> None:
+        self.fails = fails
+        self.told: list[Any] = []
+
+    def writer(self, writing: bytes, place: LakePlace) -> Writer:
+        self.told.append((writing, place))
+        return self
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        if self.fails is not None:
+            raise self.fails
+        self.told.append(rows.num_rows)
+
+    def finish(self) -> Written:
+        return Written(3, 30, 1, b"record")
+
+    def abort(self) -> None:
+        self.told.append("aborted")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, writer: Writer, task: TieringTask = TASK) -> Any:
+    """Run a task whose split holds three rows in two batches."""
+    batches = [lake_rows(INFO, 1, 10, [{"id": 1}, {"id": 2}]), lake_rows(INFO, 1, 12, [{"id": 3}])]
+    monkeypatch.setattr(tasks, "read_log", lambda *_, **__: iter(batches))
+    monkeypatch.setattr(tasks, "lake_format", lambda _: writer)
+
+    class Cluster:
+        info = INFO
+
+        def table(self, name: str) -> Any:
+            return self
+
+    cluster: Any = Cluster()
+    return run_task(task, lambda _: cluster, ManualClock())
+
+
+def test_a_task_says_how_far_it_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the end of its split, whatever came; and of when the newest row is."""
+    writer = Writer()
+    result = run(monkeypatch, writer)
+    assert (result.bucket, result.read_to, result.newest_ms) == (SPLIT.bucket, 20, 1_700_000_000_000)
+    assert result.written.record == b"record"
+    assert writer.told == [(b"writing", LakePlace(1, ("a", "b"))), 2, 1]
+
+
+def test_what_was_written_is_removed_when_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the reason."""
+    for wrong in (ErrorCode.STORAGE.error("full"), KeyboardInterrupt()):
+        writer = Writer(wrong)  # type: ignore[arg-type]
+        with pytest.raises(type(wrong)):
+            run(monkeypatch, writer)
+        assert writer.told[-1] == "aborted"
+
+
+def test_a_table_created_anew_meanwhile_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are not the old table's."""
+    with pytest.raises(LakewardError, match="created anew"):
+        run(monkeypatch, Writer(), replace(TASK, table_id=99))
+
+
+def test_a_task_travels_and_shows_no_secret() -> None:
+    """It is pickled for executors, and printed in their logs."""
+    assert pickle.loads(pickle.dumps(TASK)) == TASK
+    assert "hush" not in repr(TASK)
+    assert "shop.orders" in repr(TASK)
