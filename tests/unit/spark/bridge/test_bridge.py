@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lakeward.errors import ErrorCode
-from lakeward.spark import bridge
+from lakeward.spark.bridge import __main__ as bridge
 from lakeward.spark.bridge.calls import CALLS, function_of
 from lakeward.spark.socket.call import Call
 from lakeward.spark.socket.frames import ARROW, BYTES, CANCEL, COUNT, END, ERROR, JSON, Closed, Frames

@@ -15,7 +15,8 @@ from lakeward.spark.setup.spark_session import catalog_settings, local_settings
 def test_the_connector_is_an_attribute_that_loads_on_first_use() -> None:
     """`lakeward.spark.session` needs no second import, and neither it nor its types load pyspark by themselves."""
     code = (
-        "import sys, lakeward; lakeward.spark.session; import lakeward.spark.table.types, lakeward.spark.setup.spark_session;"
+        "import sys, lakeward; lakeward.spark.session;"
+        "import lakeward.spark.table.types, lakeward.spark.setup.spark_session;"
         "print(callable(lakeward.spark.session), 'pyspark' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
