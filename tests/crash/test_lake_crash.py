@@ -18,7 +18,9 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake, table
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.server.coordinator.handlers.caller import Caller
+from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.books.offsets_files import OffsetsFiles
 from lakeward.server.coordinator.handlers.service import handlers
@@ -27,7 +29,7 @@ from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 data_dir, step, snapshot_id = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 store = SqliteMetadataStore.in_directory(data_dir)
 options = ServerOptions.of({"data.dir": str(data_dir), "datalake.format": "iceberg"})
-served = handlers(Coordinator(store, options, SystemClock()))
+served = handlers(Coordinator(store, ClusterConfig(store, options), SystemClock(), SystemEntropy()))
 path = PbTablePath(database_name="fluss", table_name="t")
 descriptor = b"""{"version":1,"schema":{"version":1,"columns":[{"name":"id","data_type":{"type":"BIGINT"},"id":0}]},
 "partition_key":[],"bucket_key":[],"bucket_count":1,"properties":{"table.datalake.enabled":"true"},

@@ -17,10 +17,12 @@ from lakeward.protocol.messages import partition as partition_messages
 from lakeward.protocol.messages import table as table_messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbKeyValue, PbTablePath
 from lakeward.runtime.clock import ManualClock
+from lakeward.runtime.entropy import SeededEntropy
 from lakeward.server.catalog.events import Event
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers
+from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import MetadataStore
 
@@ -37,7 +39,7 @@ class World:
         self.store: MetadataStore = MemoryMetadataStore() if store is None else store
         self.clock = ManualClock(NOON_MS) if clock is None else clock
         options = ServerOptions.of({key.replace("__", "-").replace("_", "."): value for key, value in settings.items()})
-        self.coordinator = Coordinator(self.store, options, self.clock)
+        self.coordinator = Coordinator(self.store, ClusterConfig(self.store, options), self.clock, SeededEntropy(1))
         self.catalog = self.coordinator.catalog
         self.handlers = handlers(self.coordinator)
         self.events: list[Event] = []

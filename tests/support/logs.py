@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from raw_batches import raw_batch
@@ -11,6 +11,7 @@ from raw_batches import raw_batch
 from lakeward.records.batch.log_batch import cut_batches, walk_batches
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later, LogTablet
+from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict
 
@@ -22,13 +23,14 @@ def open_log(
     checkpoints: bool = True,
     later: Later | None = None,
     known_end: int = 0,
+    on_damage: Callable[[Damage], None] = lambda _: None,
     **numbers: int,
 ) -> LogTablet:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
     files = OpenFiles(64) if files is None else files
     at_once: Later = (lambda job: job()) if checkpoints else (lambda _: None)
-    log = LogTablet(directory, settings, files, later or at_once, known_end=known_end)
+    log = LogTablet(directory, settings, files, later or at_once, known_end=known_end, on_damage=on_damage)
     weakref.finalize(log, files.close)  # a test may open hundreds of logs
     return log
 

@@ -27,6 +27,10 @@ class Clock(Protocol):
         """Seconds that never go back, for measuring."""
         ...
 
+    def since_boot(self) -> float:
+        """The same, and they pass while the machine sleeps, too."""
+        ...
+
     def zone(self) -> tzinfo:
         """The time zone of this place."""
         ...
@@ -46,6 +50,10 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds that never go back."""
         return time.monotonic()
+
+    def since_boot(self) -> float:
+        """Seconds that never go back and pass while the machine sleeps, too."""
+        return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
     def zone(self) -> tzinfo:
         """The machine's time zone, with its rules for summer time where they can be found."""
@@ -71,6 +79,10 @@ class ManualClock:
     def monotonic(self) -> float:
         """Seconds by which the clock was advanced."""
         return self._monotonic_ms / 1000
+
+    def since_boot(self) -> float:
+        """The same."""
+        return self.monotonic()
 
     def zone(self) -> tzinfo:
         """The time zone it was made with."""

@@ -9,8 +9,6 @@ minutes, no data within a day, and is never silent.
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable
 from datetime import timedelta, tzinfo
 
 from lakeward.runtime.clock import Clock
@@ -23,18 +21,13 @@ DELETES_WAIT_S = 86_400.0
 _OFF_MS = 3_600_000
 
 
-def since_boot() -> float:
-    """Seconds that never go back and pass while the machine sleeps, too."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
 class TrustedClock:
     """A Clock over one that may be set."""
 
-    def __init__(self, clock: Clock, elapsed: Callable[[], float] = since_boot) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._elapsed = elapsed
-        self._base_ms, self._base_s = clock.now_ms(), elapsed()
+        self._elapsed = clock.since_boot
+        self._base_ms, self._base_s = clock.now_ms(), clock.since_boot()
         self._jumped_s: float | None = None
         #: Time by which things are deleted, when it was that, and until when it counts.
         self._held: tuple[int, float, float] | None = None
@@ -100,6 +93,10 @@ class TrustedClock:
     def monotonic(self) -> float:
         """Seconds that never go back."""
         return self._clock.monotonic()
+
+    def since_boot(self) -> float:
+        """The same, and they pass while the machine sleeps, too."""
+        return self._clock.since_boot()
 
     def zone(self) -> tzinfo:
         """The time zone of this place."""

@@ -21,7 +21,7 @@ def wall() -> ManualClock:
 @pytest.fixture
 def clock(wall: ManualClock) -> TrustedClock:
     """The server's."""
-    return TrustedClock(wall, wall.monotonic)
+    return TrustedClock(wall)
 
 
 def test_a_clock_that_runs_is_followed(clock: TrustedClock, wall: ManualClock) -> None:
@@ -72,7 +72,7 @@ def test_a_start_with_a_clock_far_ahead_deletes_nothing_for_a_day(wall: ManualCl
     """Whether the server was off for so long or the clock is wrong cannot be known; a day is little to wait."""
     seen = wall.now_ms()
     wall.jump_to(seen + _JUMP_MS)
-    clock = TrustedClock(wall, wall.monotonic)
+    clock = TrustedClock(wall)
     clock.begin(seen)
     assert clock.now_ms() == wall.now_ms()
     assert clock.settled_ms() == seen

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -92,6 +93,11 @@ class LakeSnapshots:
             return 0
 
     # -- changing
+
+    def paths(self) -> Iterator[Path]:
+        """The offsets files of all snapshots that are known."""
+        for snapshots in self._of_table.values():
+            yield from map(Path, _paths(snapshots))
 
     def prepare(self, table: TableInfo, before: BucketOffsets, offsets: BucketOffsets) -> str:
         """Write offsets over those of before to a new file and return its path; nothing is visible yet."""

@@ -36,16 +36,16 @@ class _Entry:
 class Catalog:
     """Everything that exists, by name and by id."""
 
-    def __init__(self, store: MetadataStore) -> None:
+    def __init__(self, store: MetadataStore, may_grow: Callable[[], None] = lambda: None) -> None:
+        """`may_grow` is asked before there is more than there was; it raises while there may not be."""
         self._store = store
+        self._may_grow = may_grow
         self._databases: dict[str, DatabaseInfo] = {}
         self._tables_of: dict[str, dict[str, _Entry]] = {}
         self._entries: dict[int, _Entry] = {}
         self._partitions: dict[int, PartitionInfo] = {}
         self._listeners: list[Listener] = []
         self._lake_catalog: Mapping[str, str] = {}
-        #: Asked before there is more than there was; raises while there may not be.
-        self.may_grow: Callable[[], None] = lambda: None
         self._load()
 
     def _load(self) -> None:
@@ -176,7 +176,7 @@ class Catalog:
 
     def create_table(self, path: TablePath, descriptor: TableDescriptor, now_ms: int) -> TableInfo:
         """A new table with a new id and schema 1."""
-        self.may_grow()
+        self._may_grow()
         with self._store.change() as change:
             info = TableInfo(path, change.take(Counter.TABLE_ID), FIRST_SCHEMA_ID, descriptor, now_ms, now_ms)
             change.put_table(stored.table_record(info))
@@ -210,7 +210,7 @@ class Catalog:
 
     def create_partitions(self, table_id: int, names: Iterable[str], now_ms: int) -> list[PartitionInfo]:
         """New partitions of a table, in one change."""
-        self.may_grow()
+        self._may_grow()
         created: list[PartitionInfo] = []
         with self._store.change() as change:
             for name in names:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lakeward.model.bucket import TableBucket
 from lakeward.model.json_form import DatabaseDescriptor
 from lakeward.model.table import TableInfo
 from lakeward.options import server as server_options
 from lakeward.options import table as table_options
-from lakeward.options.server_options import ServerOptions
 from lakeward.runtime.clock import Clock
-from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.entropy import Entropy
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.lake_snapshots import LakeSnapshots
 from lakeward.server.books.offsets_files import OffsetsFiles
@@ -33,10 +31,6 @@ from lakeward.server.coordinator.tables.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.tables.table_admin import TableAdmin
 from lakeward.server.metadata_store.port import Counter, MetadataStore
 
-if TYPE_CHECKING:
-    from lakeward.server.archive.remote_logs import RemoteLogs
-
-
 #: The one server there is.
 TABLET_SERVER_ID = 0
 
@@ -44,10 +38,20 @@ TABLET_SERVER_ID = 0
 class Coordinator:
     """The control plane of one server. Call it from one thread."""
 
-    def __init__(self, store: MetadataStore, options: ServerOptions, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: MetadataStore,
+        config: ClusterConfig,
+        clock: Clock,
+        entropy: Entropy,
+        may_grow: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`may_grow` is asked before there is more than there was; it raises while there may not be."""
+        options = config.started_with
         self.clock = clock
-        self.catalog = Catalog(store)
-        self.config = ClusterConfig(store, options)
+        self.entropy = entropy
+        self.catalog = Catalog(store, may_grow)
+        self.config = config
         self.databases = DatabaseAdmin(self.catalog, clock)
         self.partitioner = AutoPartitioner(self.catalog, options, clock)
         self.tables = TableAdmin(self.catalog, self.config, self.partitioner, clock)
@@ -61,10 +65,8 @@ class Coordinator:
         self.on_dropped(self._forget_snapshots)
         with store.change() as change:
             self.epoch = change.take(Counter.COORDINATOR_EPOCH)
-        self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, SystemEntropy()))
+        self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, entropy))
         self.tiering = LakeTiering(self.catalog, self.lake_snapshots, clock, self.epoch)
-        #: What is remote of each log, when something is copied at all.
-        self.remote_logs: RemoteLogs | None = None
         self.config.on_change(self._tell_lake_catalog)
         self._tell_lake_catalog()
         self._timers = [

@@ -44,8 +44,7 @@ class SqliteMetadataStore:
     def __init__(self, path: Path, filling: Filling = load) -> None:
         """`filling` decides what is good enough to go on with: by default nothing but all that was acknowledged."""
         self._path = path
-        #: Told after every change that is on disk.
-        self.on_change: Callable[[], None] = _nobody_listens
+        self._listeners: list[Callable[[], None]] = []
         self._files = MetadataFiles(path)
         self._connection = new_database()
         self._lock = threading.RLock()
@@ -62,6 +61,10 @@ class SqliteMetadataStore:
         except BaseException:
             self._connection.close()
             raise
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Hear of every change that is on disk, from now on."""
+        self._listeners.append(listener)
 
     @classmethod
     def in_directory(cls, data_dir: Path) -> SqliteMetadataStore:
@@ -156,7 +159,8 @@ class SqliteMetadataStore:
             raise ErrorCode.STORAGE.error(
                 f"The metadata file {self._path} refused a change: {wrong.strerror or wrong}."
             ) from wrong
-        self.on_change()
+        for listener in self._listeners:
+            listener()
 
     def image(self) -> Image:
         """All changes up to now; on any thread."""
@@ -213,7 +217,3 @@ class SqliteMetadataStore:
             _log.warning("the journal of %s stays as it is until the next start: %s", self._path, wrong.strerror)
         self._let_go()
         self._connection.close()
-
-
-def _nobody_listens() -> None:
-    """What is told until somebody listens."""

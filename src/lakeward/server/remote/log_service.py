@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 
 from lakeward.model.bucket import TableBucket
 from lakeward.options import server as rows
-from lakeward.options.server_options import ServerOptions
 from lakeward.remote.formats.layout import LOGS, table_inner
 from lakeward.remote.stores.pace import Pace
 from lakeward.remote.stores.store import RemoteStore
-from lakeward.runtime.clock import Clock
-from lakeward.runtime.entropy import Entropy
 from lakeward.server.archive.remote_indexes import RemoteIndexes
 from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
-from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.metadata_store.port import MetadataStore
 from lakeward.server.remote.copies.log_copies import CopyLimits, LogCopies
 from lakeward.server.remote.copies.log_status import RemoteLogStatus
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.remote.this_server import ThisServer
 
 _log = logging.getLogger(__name__)
 _LOOK_MS_MAX = 1000
@@ -33,25 +28,13 @@ _GARBAGE_MS = 60_000
 class RemoteLogService:
     """Copies logs to the store, and answers what is there."""
 
-    def __init__(
-        self,
-        options: ServerOptions,
-        coordinator: Coordinator,
-        metadata: MetadataStore,
-        store: RemoteStore,
-        tablets: Tablets,
-        clock: Clock,
-        entropy: Entropy,
-        wake: Callable[[TableBucket], None],
-        settled: Callable[[], Awaitable[object]],
-    ) -> None:
-        """`wake` is called when a bucket's waiters should look again; `settled` waits for the disk thread."""
-        self._options = options
-        self._coordinator = coordinator
-        self._tablets = tablets
-        self.logs = RemoteLogs(metadata, coordinator.catalog, store)
-        self.garbage = RemoteGarbage(metadata, store, clock, options.get(rows.LOG_DELETE_DELAY))
-        self.reads = RemoteReads(self.logs, RemoteIndexes(store, options.get(rows.REMOTE_INDEX_CACHE)), store, wake)
+    def __init__(self, server: ThisServer, store: RemoteStore, logs: RemoteLogs) -> None:
+        self._server = server
+        self.logs = logs
+        options, clock = server.options, server.clock
+        indexes = RemoteIndexes(store, options.get(rows.REMOTE_INDEX_CACHE))
+        self.garbage = RemoteGarbage(server.metadata, store, clock, options.get(rows.LOG_DELETE_DELAY))
+        self.reads = RemoteReads(logs, indexes, store, server.wake)
         rate = options.get(rows.REMOTE_LOG_RATE)
         limits = CopyLimits(
             parallel=options.get(rows.REMOTE_LOG_COPIES),
@@ -59,32 +42,43 @@ class RemoteLogService:
             pace=Pace(rate, clock) if rate else None,
             sync_ms=options.get(rows.REMOTE_LOG_SYNC),
         )
-        self.copies = LogCopies(tablets, self.logs, store, self.garbage, limits, clock, entropy, self._floor, settled)
-        self.status = RemoteLogStatus(coordinator.catalog, tablets, self.logs, self.copies, self.garbage, clock)
-        tablets.keeps_uncopied = options.get(rows.REMOTE_LOG_INTERVAL) > 0
-        tablets.copied_offset_of = self.logs.remote_end
+        self.copies = LogCopies(
+            server.buckets,
+            server.logs,
+            logs,
+            store,
+            self.garbage,
+            limits,
+            clock,
+            server.entropy,
+            self._floor,
+            server.retain,
+            server.settle,
+        )
+        self.status = RemoteLogStatus(server.catalog, server.logs, logs, self.copies, self.garbage, clock)
+        self._is_first = True
         self._drop_what_is_gone()
 
     def _floor(self, bucket: TableBucket) -> int | None:
         """From where on a bucket's log must be kept: the lake has not read on, or state is rebuilt from there."""
-        floors = [self._coordinator.lake_floor(bucket)]
-        if self._tablets.has_primary_key(bucket.table_id):
-            floors.append(self._coordinator.kv_snapshots.needed_from(bucket) or 0)
+        floors = [self._server.lake_floor(bucket)]
+        if self._server.buckets.has_primary_key(bucket.table_id):
+            floors.append(self._server.kv_snapshots.needed_from(bucket) or 0)
         return min((floor for floor in floors if floor is not None), default=None)
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
-        interval_ms = self._options.get(rows.REMOTE_LOG_INTERVAL)
+        options = self._server.options
+        interval_ms = options.get(rows.REMOTE_LOG_INTERVAL)
         if not interval_ms:
             chores.every(_GARBAGE_MS, "what is remote of dropped tables", self.garbage.collect)
             return
-        sync_ms = self._options.get(rows.REMOTE_LOG_SYNC)
+        sync_ms = options.get(rows.REMOTE_LOG_SYNC)
         if sync_ms is not None:
             interval_ms = min(interval_ms, _LOOK_MS_MAX, max(sync_ms // 2, 1))
         chores.every(interval_ms, "copies of logs", self.copies.look)
-        self._is_first = True
         chores.every(min(interval_ms, _LOOK_MS_MAX), "logs at rest at the start", self._first_look)
-        chores.every(self._options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "logs at rest", self.copies.look_at_rest)
+        chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "logs at rest", self.copies.look_at_rest)
 
     def _first_look(self) -> Iterator[object] | None:
         if not self._is_first:
@@ -94,7 +88,7 @@ class RemoteLogService:
 
     # -- what happens to tables
 
-    def on_event(self, event: events.Event) -> None:
+    def hear(self, event: events.Event) -> None:
         """A table or partition may have been dropped: what is remote of it goes, too."""
         match event:
             case events.TableDropped():
@@ -114,7 +108,7 @@ class RemoteLogService:
 
     def _drop_what_is_gone(self) -> None:
         """A crash may have come between a drop and what had to be noted of it."""
-        catalog = self._coordinator.catalog
+        catalog = self._server.catalog
         gone = [bucket for bucket in self.logs.pointers if not catalog.bucket_exists(bucket)]
         for bucket in gone:
             directory = self.logs.pointers[bucket].remote_log_manifest_path.rsplit("/metadata/", 1)[0]

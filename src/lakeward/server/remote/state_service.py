@@ -16,23 +16,16 @@ from lakeward.protocol.messages import snapshot as messages
 from lakeward.remote.formats.layout import STATES, BucketPlace, table_inner
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.rpc.dispatch import Exchange
-from lakeward.runtime.clock import Clock
-from lakeward.runtime.entropy import Entropy
 from lakeward.runtime.metrics import Metrics
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
-from lakeward.server.books.lake_snapshots import AREA as LAKE_AREA
-from lakeward.server.books.lake_snapshots import offsets_paths
 from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
-from lakeward.server.coordinator.coordinator import Coordinator
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import Ownership
 from lakeward.server.remote.access.watch import OwnershipWatch
 from lakeward.server.remote.copies.metadata_backup import MetadataBackup
 from lakeward.server.remote.copies.snapshot_copies import SnapshotCopies
 from lakeward.server.remote.log_service import RemoteLogService
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.remote.this_server import ThisServer
 from lakeward.storage.kv.store.held_snapshot import hold_newest
 from lakeward.storage.kv.store.snapshots import MANIFEST, Snapshot
 
@@ -46,38 +39,27 @@ class RemoteStateService:
 
     def __init__(
         self,
-        coordinator: Coordinator,
-        metadata: SqliteMetadataStore,
+        server: ThisServer,
         store: RemoteStore,
         ownership: Ownership,
-        tablets: Tablets,
         logs: RemoteLogService,
-        clock: Clock,
-        entropy: Entropy,
-        busy: BusyBuckets,
-        later: Callable[[Callable[[], None]], None],
     ) -> None:
-        """`later` runs something on the disk thread."""
-        self._coordinator = coordinator
-        self._metadata = metadata
-        self._tablets = tablets
+        self._server = server
         self._logs = logs
-        self._clock = clock
-        self._busy = busy
-        self._later = later
-        self._watch = OwnershipWatch(ownership, tablets.writes, self._uncopied_ends, store.url, clock)
-        self.backup = MetadataBackup(metadata, store, ownership, clock, self._lake_files)
+        clock = server.clock
+        self._watch = OwnershipWatch(ownership, server.writes, self._uncopied_ends, store.url, clock)
+        self.backup = MetadataBackup(server.metadata, store, ownership, clock, self._lake_files)
         self.snapshots = SnapshotCopies(
             store,
-            coordinator.kv_snapshots,
+            server.kv_snapshots,
             self,
             self._keep,
             self.backup.settled,
             clock,
-            entropy,
-            convert=_conversion(coordinator.config.current.get(rows.KV_SNAPSHOT_FORMAT)),
+            server.entropy,
+            convert=_conversion(server.options_now().get(rows.KV_SNAPSHOT_FORMAT)),
         )
-        tablets.on_snapshot = self.snapshots.taken
+        server.on_snapshot(self.snapshots.taken)
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
@@ -88,15 +70,15 @@ class RemoteStateService:
 
     def _find_uncopied(self) -> None:
         """Snapshots that were taken and not copied before the server stopped."""
-        catalog = self._coordinator.catalog
-        buckets = [bucket for bucket in catalog.all_buckets() if self._tablets.has_primary_key(bucket.table_id)]
+        server = self._server
+        buckets = [bucket for bucket in server.buckets.all() if server.buckets.has_primary_key(bucket.table_id)]
         for first in range(0, len(buckets), _BUCKETS_PER_JOB):
             places = []
             for bucket in buckets[first : first + _BUCKETS_PER_JOB]:
-                latest = self._coordinator.kv_snapshots.latest(bucket)
+                latest = server.kv_snapshots.latest(bucket)
                 above = -1 if latest is None else latest.log_offset
-                places.append((bucket, self._tablets.kv_directory(bucket), above))
-            self._later(partial(self._hold_uncopied, places, asyncio.get_running_loop()))
+                places.append((bucket, server.buckets.kv_directory(bucket), above))
+            server.later(partial(self._hold_uncopied, places, asyncio.get_running_loop()))
 
     def _hold_uncopied(self, places: list[tuple[TableBucket, Path, int]], loop: asyncio.AbstractEventLoop) -> None:
         for bucket, directory, above in places:
@@ -105,20 +87,19 @@ class RemoteStateService:
                 loop.call_soon_threadsafe(self.snapshots.add, bucket, held)
 
     def _keep(self) -> int:
-        return self._coordinator.config.current.get(rows.KV_SNAPSHOTS_RETAINED)
+        return self._server.options_now().get(rows.KV_SNAPSHOTS_RETAINED)
 
     def _uncopied_ends(self) -> dict[TableBucket, int]:
         remote_end = self._logs.logs.remote_end
-        ends = ((bucket, log.end_offset) for bucket, log in self._tablets.open_logs())
+        ends = ((bucket, log.end_offset) for bucket, log in self._server.logs.all())
         return dict(islice(((bucket, end) for bucket, end in ends if end > remote_end(bucket)), _ENDS_MAX))
 
     def _lake_files(self) -> Iterator[tuple[str, Path]]:
         """Files of lake offsets that are on this machine, because the remote directory is not a directory here."""
-        root = self._coordinator.config.current.data_dir().absolute()
-        for document in self._metadata.documents(LAKE_AREA):
-            for path in map(Path, offsets_paths(document.text)):
-                if path.is_relative_to(root) and path.exists():
-                    yield path.relative_to(root).as_posix(), path
+        root = self._server.options_now().data_dir().absolute()
+        for path in self._server.lake_paths():
+            if path.is_relative_to(root) and path.exists():
+                yield path.relative_to(root).as_posix(), path
 
     # -- what copies of snapshots ask of the remote log
 
@@ -128,7 +109,7 @@ class RemoteStateService:
 
     async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
         """Have the log copied up to an offset, and wait for it."""
-        end = self._tablets.log(bucket).end_offset
+        end = self._server.logs.open(bucket).end_offset
         if offset > end:
             raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
                 f"The snapshot of {bucket} goes on at offset {offset}, but its log ends at {end}."
@@ -142,10 +123,10 @@ class RemoteStateService:
     ) -> messages.GetKvSnapshotMetadataResponse | None:
         """GET_KV_SNAPSHOT_METADATA: the files of a snapshot, as they lie in the store."""
         bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
-        snapshot = self._coordinator.kv_snapshots.find(bucket, request.snapshot_id)
-        if snapshot is None or not self._coordinator.catalog.bucket_exists(bucket):
+        snapshot = self._server.kv_snapshots.find(bucket, request.snapshot_id)
+        if snapshot is None or not self._server.catalog.bucket_exists(bucket):
             raise ErrorCode.KV_SNAPSHOT_NOT_EXIST.error(f"{bucket} has no snapshot {request.snapshot_id}.")
-        self._busy.answer_later(exchange, self._described(bucket, snapshot))
+        self._server.answer_later(exchange, self._described(bucket, snapshot))
         return None
 
     async def _described(self, bucket: TableBucket, snapshot: RemoteSnapshot) -> messages.GetKvSnapshotMetadataResponse:
@@ -166,7 +147,7 @@ class RemoteStateService:
 
     # -- what happens
 
-    def on_event(self, event: events.Event) -> None:
+    def hear(self, event: events.Event) -> None:
         """A table or partition may have been dropped: its snapshots go, too."""
         match event:
             case events.TableDropped() if event.table.descriptor.has_primary_key:

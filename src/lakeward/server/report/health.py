@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
 from lakeward.runtime.metrics import Metrics
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.logs import Logs
 
 _DAMAGES_SHOWN_MAX = 100
 
 
-def health(tables: int, tablets: Tablets, stopped: Mapping[str, Any], clock_trouble: str | None) -> str:
+def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock_trouble: str | None) -> str:
     """One JSON document; `stopped` says why nothing may be written, if nothing may."""
-    node: dict[str, Any] = {"status": "ok", "tables": tables}
+    node: dict[str, Any] = {"status": "ok", "tables": sum(1 for _ in tables)}
     damaged = [
         {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
-        for log, one in islice(tablets.damages(), _DAMAGES_SHOWN_MAX)
+        for log, one in islice(logs.damages(), _DAMAGES_SHOWN_MAX)
     ]
     if damaged:
         node |= {"status": "damaged", "damaged": damaged}
@@ -29,9 +29,9 @@ def health(tables: int, tablets: Tablets, stopped: Mapping[str, Any], clock_trou
     return json.dumps(node) + "\n"
 
 
-def declare_damage(metrics: Metrics, tablets: Tablets) -> None:
+def declare_damage(metrics: Metrics, logs: Logs) -> None:
     """Count what is damaged and what was given up, in the logs that are in use."""
     damaged = metrics.gauge("lakeward_damaged_ranges", "Ranges of offsets that cannot be read.")
-    damaged.read_from(lambda: sum(1 for _ in tablets.damages()))
+    damaged.read_from(lambda: sum(1 for _ in logs.damages()))
     given = metrics.gauge("lakeward_given_up_ranges", "Ranges of offsets that were given up by a repair.")
-    given.read_from(lambda: sum(len(log.given_up) for _, log in tablets.open_logs()))
+    given.read_from(lambda: sum(len(log.given_up) for _, log in logs.all()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 
 _REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request"}
 _TEXT = "text/plain; charset=utf-8"
@@ -48,16 +47,18 @@ def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool =
 class KeptText:
     """A text that is asked for again and again: one that is slow to write is kept for a moment."""
 
-    def __init__(self, write: Callable[[], str]) -> None:
+    def __init__(self, write: Callable[[], str], now: Callable[[], float]) -> None:
+        """`now` tells seconds that never go back."""
+        self._now = now
         self._write = write
         self._text = ""
         self._kept_until = 0.0
 
     def __call__(self) -> str:
         """The text, as it is now or was a moment ago."""
-        begun = perf_counter()
+        begun = self._now()
         if begun >= self._kept_until:
             self._text = self._write()
-            spent = perf_counter() - begun
+            spent = self._now() - begun
             self._kept_until = begun + spent * (1 + _REST) if spent > _QUICK_S else begun
         return self._text

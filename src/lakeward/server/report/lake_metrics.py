@@ -10,7 +10,7 @@ from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.lake.tiering import Outcome
 from lakeward.server.coordinator.lake.tiering_states import TieringState
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.logs import Logs
 
 
 class Lag(NamedTuple):
@@ -23,9 +23,9 @@ class Lag(NamedTuple):
 class LakeMetrics:
     """How many tables are where in their round, and how far the lake is behind each."""
 
-    def __init__(self, coordinator: Coordinator, tablets: Tablets) -> None:
+    def __init__(self, coordinator: Coordinator, logs: Logs) -> None:
         self._coordinator = coordinator
-        self._tablets = tablets
+        self._logs = logs
 
     def declare(self, metrics: Metrics) -> None:
         """Add the rows of tiering."""
@@ -45,7 +45,7 @@ class LakeMetrics:
         now_ms = self._coordinator.clock.now_ms()
         rows, oldest_ms = 0, now_ms
         for bucket in self._coordinator.catalog.buckets_of(table):
-            log = self._tablets.open_log(bucket)
+            log = self._logs.find(bucket)
             if log is None:
                 continue
             offset = max(self._coordinator.lake_floor(bucket) or 0, log.start_offset)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.model.table import TableInfo
 from lakeward.protocol.codec import Parts, encode
 from lakeward.protocol.messages.log import (
     LimitScanRequest,
@@ -17,23 +14,16 @@ from lakeward.protocol.messages.log import (
     ListOffsetsResponse,
     PbListOffsetsRespForBucket,
 )
-from lakeward.protocol.messages.table import (
-    GetTableStatsRequest,
-    GetTableStatsResponse,
-    PbTableStatsReqForBucket,
-    PbTableStatsRespForBucket,
-)
-from lakeward.rpc.dispatch import Encoded, Exchange, Steps
-from lakeward.rpc.error_answers import bucket_refusal, refusal
+from lakeward.protocol.messages.table import GetTableStatsRequest, GetTableStatsResponse
+from lakeward.rpc.dispatch import Encoded, Exchange, Handler, Steps
+from lakeward.rpc.error_answers import refusal
 from lakeward.server.archive.remote_reads import RemoteReads
+from lakeward.server.tablet.buckets.buckets import Buckets
 from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.server.tablet.buckets.too_large import answer_too_large
-from lakeward.server.tablet.kv.lazy_kv import LazyKv
+from lakeward.server.tablet.table_stats import count_rows
 from lakeward.storage.log.log_tablet import LogTablet
-
-if TYPE_CHECKING:
-    from lakeward.server.tablet.kv.kv_service import KvService
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
 #: So many buckets are looked at without a break.
@@ -45,18 +35,21 @@ class Scans:
 
     def __init__(
         self,
-        tablets: Tablets,
-        kv: LazyKv,
+        buckets: Buckets,
+        logs: Logs,
+        keyed: Handler,
         now_ms: Callable[[], int],
         busy: BusyBuckets,
         answer_bytes_max: int,
         remote: RemoteReads | None = None,
     ) -> None:
+        """`keyed` answers what is asked of primary key tables."""
         self._answer_bytes_max = answer_bytes_max
         self._busy = busy
         self._remote = remote
-        self._tablets = tablets
-        self._kv = kv
+        self._buckets = buckets
+        self._logs = logs
+        self._keyed = keyed
         self._now_ms = now_ms
 
     def list_offsets(self, request: ListOffsetsRequest, exchange: Exchange) -> ListOffsetsResponse | Steps | None:
@@ -86,7 +79,7 @@ class Scans:
         for number in request.bucket_id:
             answer = self._offset(request, number)
             bucket = TableBucket(request.table_id, request.partition_id, number)
-            log = None if answer.error_code else self._tablets.log(bucket)
+            log = None if answer.error_code else self._logs.open(bucket)
             if log is not None and request.start_timestamp is not None:
                 start = log.start_offset
                 if answer.offset == start and remote.begins_before(bucket, start):
@@ -107,8 +100,8 @@ class Scans:
             return _no_offset(number, wrong)
 
     def _offset_of(self, request: ListOffsetsRequest, bucket: TableBucket) -> int:
-        self._tablets.table(bucket)
-        log = self._tablets.log(bucket)
+        self._buckets.table(bucket)
+        log = self._logs.open(bucket)
         if request.offset_type == EARLIEST:
             return self._start_offset(bucket, log)
         if request.offset_type != TIMESTAMP:
@@ -126,11 +119,11 @@ class Scans:
         """The newest batches of a log that hold at least `limit` rows; the client cuts them to size."""
         bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
         try:
-            table = self._tablets.table(bucket)
+            table = self._buckets.table(bucket)
             if table.descriptor.has_primary_key:
-                answer: LimitScanResponse | None = self._kv.answer(_first_rows, request, exchange)
+                answer: LimitScanResponse | None = self._keyed(request, exchange)
                 return answer
-            log = self._tablets.log(bucket)
+            log = self._logs.open(bucket)
             offset = max(self._start_offset(bucket, log), log.end_offset - max(request.limit, 0))
             if offset < log.start_offset and self._remote is not None:
                 self._busy.answer_later(exchange, self._last_rows_of_both(self._remote, bucket, offset))
@@ -142,11 +135,11 @@ class Scans:
     async def _last_rows_of_both(self, remote: RemoteReads, bucket: TableBucket, offset: int) -> LimitScanResponse:
         """The last rows reach back into remote storage."""
         try:
-            start = self._tablets.log(bucket).start_offset
+            start = self._logs.open(bucket).start_offset
             there = await remote.read(bucket, offset, start, self._answer_bytes_max)
             if sum(map(len, there)) >= self._answer_bytes_max:
                 raise answer_too_large(self._answer_bytes_max)
-            log = self._tablets.log(bucket)
+            log = self._logs.open(bucket)
             here = self._last_rows(log, max(start, log.start_offset), sum(map(len, there)))
         except LakewardError as wrong:
             return refusal(LimitScanResponse, wrong)
@@ -173,58 +166,15 @@ class Scans:
 
     def table_stats(self, request: GetTableStatsRequest, exchange: Exchange) -> GetTableStatsResponse | Steps | None:
         """How many rows some buckets hold."""
-
-        if self._tablets.has_primary_key(request.table_id):
-            answer: GetTableStatsResponse | Steps | None = self._kv.answer(self._count_state, request, exchange)
+        if self._buckets.has_primary_key(request.table_id):
+            answer: GetTableStatsResponse | Steps | None = self._keyed(request, exchange)
             return answer
-        return self._counted(request)
+        return count_rows(request, self._count)
 
-    def _count_state(
-        self, service: KvService, request: GetTableStatsRequest, exchange: Exchange
-    ) -> GetTableStatsResponse | Steps | None:
-        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
-        is_ready = service.gate.admits(buckets, partial(self._count_state, service), request, exchange)
-        return self._counted(request) if is_ready else None
-
-    def _counted(self, request: GetTableStatsRequest) -> GetTableStatsResponse | Steps:
-        if len(request.buckets_req) > _AT_ONCE:
-            return self._count(request)
-        return GetTableStatsResponse(
-            buckets_resp=tuple(self._stats(request.table_id, one) for one in request.buckets_req)
-        )
-
-    def _count(self, request: GetTableStatsRequest) -> Steps:
-        parts: Parts = []
-        for at in range(0, len(request.buckets_req), _AT_ONCE):
-            answers = tuple(self._stats(request.table_id, one) for one in request.buckets_req[at : at + _AT_ONCE])
-            parts.append(encode(GetTableStatsResponse(buckets_resp=answers)))
-            yield
-        return Encoded(parts)
-
-    def _stats(self, table_id: int, one: PbTableStatsReqForBucket) -> PbTableStatsRespForBucket:
-        bucket = TableBucket(table_id, one.partition_id, one.bucket_id)
-        try:
-            table = self._tablets.table(bucket)
-            if table.descriptor.has_primary_key:
-                count = self._row_count(table, bucket)
-            else:
-                log = self._tablets.log(bucket)
-                count = log.rows_from(self._start_offset(bucket, log))
-        except LakewardError as wrong:
-            return bucket_refusal(PbTableStatsRespForBucket, one, wrong)
-        return PbTableStatsRespForBucket(partition_id=one.partition_id, bucket_id=one.bucket_id, row_count=count)
-
-    def _row_count(self, table: TableInfo, bucket: TableBucket) -> int:
-        if table.descriptor.properties.get("table.changelog.image", "FULL").upper() == "WAL":
-            raise ErrorCode.INVALID_TABLE.error(
-                f"Row count is disabled for this table '{table.path}'. Its changelog image is WAL, so that its rows are"
-                " not counted."
-            )
-        return self._tablets.kv(bucket).row_count
-
-
-def _first_rows(service: KvService, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
-    return service.first_rows.handle(request, exchange)
+    def _count(self, bucket: TableBucket) -> int:
+        self._buckets.table(bucket)
+        log = self._logs.open(bucket)
+        return log.rows_from(self._start_offset(bucket, log))
 
 
 def _no_offset(number: int, wrong: LakewardError) -> PbListOffsetsRespForBucket:

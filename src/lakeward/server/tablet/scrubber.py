@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from itertools import pairwise
 from pathlib import Path
 
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.runtime.clock import Clock
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.storage.log.segment.segment_walk import SegmentWalk, damage_of
 
 _log = logging.getLogger(__name__)
@@ -26,14 +27,18 @@ _SHARE = 20
 class Scrubber:
     """Walks over all closed segments of all buckets, and begins anew."""
 
-    def __init__(self, tablets: Tablets, rate: int, interval_ms: int) -> None:
-        self._tablets = tablets
+    def __init__(
+        self, buckets: Buckets, logs: Logs, thread: Executor, clock: Clock, rate: int, interval_ms: int
+    ) -> None:
+        self._buckets = buckets
+        self._logs = logs
         self._rate = rate
         self._interval_s = interval_ms / 1000
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scrub")
+        self._thread = thread
+        self._clock = clock
         self._stopped = threading.Event()
         self._task: asyncio.Task[None] | None = None
-        self._read_at = time.monotonic()
+        self._read_at = self._clock.monotonic()
         self.bytes_read = 0
         self.passes = 0
 
@@ -53,7 +58,7 @@ class Scrubber:
     async def _repeat(self) -> None:
         while True:
             await asyncio.sleep(self._interval_s)
-            for bucket in list(self._tablets.all_buckets()):
+            for bucket in list(self._buckets.all()):
                 try:
                     await self.scrub(bucket)
                 except (LakewardError, OSError) as wrong:  # dropped meanwhile, or the disk fails: its next turn comes
@@ -64,31 +69,31 @@ class Scrubber:
 
     async def scrub(self, bucket: TableBucket) -> None:
         """Read the closed segments of a bucket."""
-        if not self._tablets.exists(bucket):
+        if not self._buckets.exists(bucket):
             return
         for path, base, end in self._closed(bucket):
             walk = SegmentWalk(path, base, end, pause=self._pause)
             found = await asyncio.get_running_loop().run_in_executor(self._thread, damage_of, walk, path)
             if not found:
                 continue
-            log = self._tablets.log(bucket)
+            log = self._logs.open(bucket)
             if any(one.base_offset == base for one in log.closed_files()):  # and not deleted meanwhile
                 for one in found:
                     log.isolate(one.first, one.first)
 
     def _closed(self, bucket: TableBucket) -> list[tuple[Path, int, int]]:
-        log = self._tablets.open_log(bucket)
+        log = self._logs.find(bucket)
         if log is not None:
             return [(one.path, one.base_offset, one.end_offset) for one in log.closed_files()]
-        directory = self._tablets.log_directory(bucket)
+        directory = self._buckets.log_directory(bucket)
         paths = sorted(directory.glob("*.log"))
         return [(path, int(path.stem), int(following.stem)) for path, following in pairwise(paths)]
 
     def _pause(self, size: int) -> None:
         """Wait on the thread that reads, so that others have the disk and the processor."""
         self.bytes_read += size
-        worked_s = time.monotonic() - self._read_at
+        worked_s = self._clock.monotonic() - self._read_at
         self._stopped.wait(max(size / self._rate, (_SHARE - 1) * worked_s))
-        self._read_at = time.monotonic()
+        self._read_at = self._clock.monotonic()
         if self._stopped.is_set():
             raise OSError("the server is being stopped")

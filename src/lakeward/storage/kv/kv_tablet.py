@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from lakeward.errors import CorruptError, ErrorCode
+from lakeward.model.table import TablePath
 from lakeward.options import table as rows
 from lakeward.records.batch.batch_header import read_header
 from lakeward.records.batch.kv_batch import KvBatch, parse_kv_batch
@@ -64,6 +65,11 @@ class KvTablet:
         self._snapshot_under_way = False
         self._compacted_offset = 0
         self._ids: AutoIncrement | None = None
+
+    @property
+    def path(self) -> TablePath:
+        """The table it belongs to."""
+        return self._table().info.path
 
     # -- writing
 

@@ -17,6 +17,7 @@ from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, FactsFile, LogFa
 from lakeward.storage.log.readable_log import ClosedSegment, LogRead, ReadableLog
 from lakeward.storage.log.recovery import recover_log
 from lakeward.storage.log.retention import SegmentFacts, copied_prefix, expired_prefix
+from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict, WriterStates, WrittenBatch, next_sequence
@@ -40,13 +41,15 @@ class LogTablet(ReadableLog):
         *,
         name: str = "TABLE BUCKET",
         known_end: int = 0,
+        on_damage: Callable[[Damage], None] = lambda _: None,
     ) -> None:
-        """`name` is what messages call it; `known_end` is how far it reached, if that is known."""
+        """`name` is what messages call it; `known_end` is how far it reached, if that is known; `on_damage` is told of
+        what is found to be damaged while it is open."""
         self.directory = directory
         self.settings = settings
         self._later = later
         found = recover_log(directory, settings, files, known_end)
-        super().__init__(found, files, name)
+        super().__init__(found, files, name, on_damage)
         self.writers: WriterStates = found.writers
         self.repairs = found.repairs
         self._noted = FactsFile(directory, found.facts or LogFacts(self.start_offset, self.end_offset))
@@ -60,6 +63,14 @@ class LogTablet(ReadableLog):
         self.copied_offset: int | None = None
         if found.facts is None and self._segments:
             self._later(self._noted.written)
+
+    def obey(self, settings: LogSettings) -> None:
+        """Go by other numbers from now on."""
+        self.settings = settings
+
+    def note_copy(self, end_offset: int) -> None:
+        """The log is copied elsewhere, so far up to an offset."""
+        self.copied_offset = end_offset
 
     @property
     def active_offset(self) -> int:

@@ -45,14 +45,15 @@ _NOTHING = memoryview(b"")
 class ReadableLog(ABC):
     """Segments in order. Every batch is checked when it is read; what is not good is set apart as damage."""
 
-    def __init__(self, found: RecoveredLog, files: OpenFiles, name: str) -> None:
+    def __init__(self, found: RecoveredLog, files: OpenFiles, name: str, on_damage: Callable[[Damage], None]) -> None:
+        """`on_damage` is told of damage that is found later."""
         self.name = name
         self.start_offset = found.start_offset
         self.end_offset = found.end_offset
         self.time_ms_max = found.time_ms_max
-        #: What cannot be read. `on_damage` is told of what is found later.
+        #: What cannot be read.
         self.damages = found.damages
-        self.on_damage: Callable[[Damage], None] = lambda _: None
+        self._on_damage = on_damage
         self._files = files
         self._segments = found.segments
         self._bases = [s.base_offset for s in self._segments]
@@ -143,7 +144,7 @@ class ReadableLog(ABC):
         self._segments[number : number + 1] = found.parts
         self._bases = [one.base_offset for one in self._segments]
         if self.damages.add(found.damage):
-            self.on_damage(found.damage)
+            self._on_damage(found.damage)
         if is_active:
             self._add_segment()
 

@@ -12,10 +12,12 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
+from lakeward.runtime.entropy import SeededEntropy
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handler
 from lakeward.server.coordinator.handlers.service import handlers
+from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 
 RECORDING = Path(__file__).parents[3] / "data" / "client-1.0.jsonl"
@@ -52,7 +54,8 @@ def answered(handler: Handler, request: Any, caller: Caller) -> tuple[int, Any]:
 def test_every_control_request_of_the_recording_is_answered_alike() -> None:
     """Fields, values and error codes are those of Apache Fluss, but for ids, times and addresses."""
     clock = ManualClock(RECORDED_AT_MS)
-    served = handlers(Coordinator(MemoryMetadataStore(), ServerOptions(), clock))
+    store = MemoryMetadataStore()
+    served = handlers(Coordinator(store, ClusterConfig(store, ServerOptions()), clock, SeededEntropy(1)))
     asked = 0
     for number, line in enumerate(RECORDING.read_text().splitlines()):
         exchange = json.loads(line)

@@ -13,6 +13,7 @@ from lakeward.records.batch.log_batch import walk_batches
 from lakeward.storage.log.checkpoint import stored_checkpoints
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, facts_file
 from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.segment import file_stem
 from lakeward.storage.log.writer_state import Verdict
 
@@ -205,11 +206,10 @@ def test_what_others_know_of_the_end_is_believed(tmp_path: Path) -> None:
 
 def test_damage_under_a_log_in_use_is_found_when_it_is_read(tmp_path: Path) -> None:
     """A flipped bit and a file that was cut or deleted while it was open are errors for their offsets only."""
-    log = open_log(tmp_path, segment_bytes_max=3 * BATCH)
+    told: list[Damage] = []
+    log = open_log(tmp_path, on_damage=told.append, segment_bytes_max=3 * BATCH)
     fill(log, 12)
     wanted = contents(log)
-    told = []
-    log.on_damage = told.append
     first, second, third, fourth = logs_of(tmp_path)
     flip(first, 8)
     second.write_bytes(second.read_bytes()[: BATCH + 9])

@@ -81,16 +81,16 @@ def options_of(
 
 
 async def _serve(options: ServerOptions) -> None:
-    from lakeward.server.node import Node
+    from lakeward.server.doors import Doors
+    from lakeward.server.node import start_node
 
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    node = Node(options)
-    addresses = await node.start()
+    node = await start_node(options, Doors.of_this_machine())
     settle_heap()
-    where = ",".join(f"{host}:{port}" for host, port in addresses)
+    where = ",".join(f"{host}:{port}" for host, port in node.addresses)
     print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
     await stopping.wait()
     print("Stopping …", flush=True)

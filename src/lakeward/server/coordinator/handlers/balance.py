@@ -5,7 +5,6 @@ from __future__ import annotations
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import cluster as messages
-from lakeward.runtime.entropy import SystemEntropy
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handlers
@@ -19,7 +18,7 @@ class BalanceHandlers:
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._tags = coordinator.server_tags
-        self._entropy = SystemEntropy()
+        self._entropy = coordinator.entropy
         self._last_id: str | None = None
 
     def handlers(self) -> Handlers:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import snapshot as messages
-from lakeward.server.coordinator.coordinator import Coordinator
+from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handlers
+
+#: The manifests of a table, or of one of its partitions.
+ManifestsOf = Callable[[int, int | None], Iterable[messages.PbRemoteLogManifestEntry]]
 
 
 class RemoteLogHandlers:
     """What was copied elsewhere."""
 
-    def __init__(self, coordinator: Coordinator) -> None:
-        self._coordinator = coordinator
-        self._catalog = coordinator.catalog
+    def __init__(self, catalog: Catalog, manifests_of: ManifestsOf) -> None:
+        self._catalog = catalog
+        self._manifests_of = manifests_of
 
     def handlers(self) -> Handlers:
         """The functions by API."""
@@ -26,10 +31,8 @@ class RemoteLogHandlers:
     ) -> messages.ListRemoteLogManifestsResponse:
         """LIST_REMOTE_LOG_MANIFESTS."""
         self._check_by_id(request.table_id, request.partition_id)
-        logs = self._coordinator.remote_logs
-        return messages.ListRemoteLogManifestsResponse(
-            manifests=() if logs is None else tuple(logs.manifests_of(request.table_id, request.partition_id))
-        )
+        manifests = self._manifests_of(request.table_id, request.partition_id)
+        return messages.ListRemoteLogManifestsResponse(manifests=tuple(manifests))
 
     def _check_by_id(self, table_id: int, partition_id: int | None) -> None:
         if self._catalog.table_by_id(table_id) is None:

@@ -12,7 +12,7 @@ from lakeward.server.coordinator.handlers.lake import LakeHandlers
 from lakeward.server.coordinator.handlers.metadata import MetadataHandlers
 from lakeward.server.coordinator.handlers.partition import PartitionHandlers
 from lakeward.server.coordinator.handlers.producer import ProducerHandlers
-from lakeward.server.coordinator.handlers.remote_log import RemoteLogHandlers
+from lakeward.server.coordinator.handlers.remote_log import ManifestsOf, RemoteLogHandlers
 from lakeward.server.coordinator.handlers.table import TableHandlers
 
 _FAMILIES = (
@@ -22,16 +22,18 @@ _FAMILIES = (
     MetadataHandlers,
     ClusterHandlers,
     BalanceHandlers,
-    RemoteLogHandlers,
     KvSnapshotHandlers,
     LakeHandlers,
     ProducerHandlers,
 )
 
 
-def handlers(coordinator: Coordinator) -> Handlers:
-    """One function per control API: from the decoded request and its caller to the response."""
-    found: Handlers = {}
+def handlers(coordinator: Coordinator, manifests_of: ManifestsOf = lambda _table_id, _partition_id: ()) -> Handlers:
+    """One function per control API: from the decoded request and its caller to the response.
+
+    `manifests_of` tells what is in remote storage of a table; by default nothing is.
+    """
+    found = RemoteLogHandlers(coordinator.catalog, manifests_of).handlers()
     for family in _FAMILIES:
         found |= family(coordinator).handlers()
     return found

@@ -57,6 +57,11 @@ class ClusterConfig:
         self._listeners: list[Callable[[], None]] = []
 
     @property
+    def started_with(self) -> ServerOptions:
+        """The options that the server was started with."""
+        return self._static
+
+    @property
     def current(self) -> ServerOptions:
         """The options in force now."""
         return self._current

@@ -26,7 +26,8 @@ from lakeward.server.remote.access.copy_trouble import CopyTrouble
 from lakeward.server.remote.copies.log_expiry import expired_segments
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
 from lakeward.server.remote.copies.segment_upload import upload
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.storage.log.log_tablet import ClosedSegment, LogTablet
 
 _log = logging.getLogger(__name__)
@@ -60,7 +61,8 @@ class LogCopies:
 
     def __init__(
         self,
-        tablets: Tablets,
+        buckets: Buckets,
+        local: Logs,
         logs: RemoteLogs,
         store: RemoteStore,
         garbage: RemoteGarbage,
@@ -68,10 +70,13 @@ class LogCopies:
         clock: Clock,
         entropy: Entropy,
         floor_of: Callable[[TableBucket], int | None],
+        retain: Callable[[TableBucket], None],
         settled: Callable[[], Awaitable[object]],
     ) -> None:
-        """`floor_of` tells from where on a bucket's log must be kept; `settled` waits until closed files are synced."""
-        self._tablets = tablets
+        """`floor_of` tells from where on a bucket's log must be kept, `retain` lets go of what is too old here;
+        `settled` waits until closed files are synced."""
+        self._buckets = buckets
+        self._local = local
         self._logs = logs
         self._store = store
         self._garbage = garbage
@@ -79,6 +84,7 @@ class LogCopies:
         self._clock = clock
         self._entropy = entropy
         self._floor_of = floor_of
+        self._retain = retain
         self._settled = settled
         self._queue: dict[TableBucket, None] = {}
         self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
@@ -97,7 +103,7 @@ class LogCopies:
     def look(self) -> Iterator[object]:
         """Find logs in use that have something to copy or to expire; the caller decides how many at a time."""
         now_ms = self._clock.now_ms()
-        for bucket, log in self._tablets.open_logs():
+        for bucket, log in self._local.all():
             if self._roll_is_due(log, now_ms):
                 log.roll(now_ms)
             if self.is_due(bucket, log, now_ms):
@@ -125,21 +131,21 @@ class LogCopies:
     def look_at_rest(self) -> Iterator[object]:
         """The same for logs that are not in use; those that have something to do are opened."""
         now_ms = self._clock.now_ms()
-        for bucket in list(self._tablets.all_buckets()):
+        for bucket in list(self._buckets.all()):
             self.at_rest.pop(bucket, None)
-            if self._tablets.open_log(bucket) is None and self._tablets.exists(bucket):
+            if self._local.find(bucket) is None and self._buckets.exists(bucket):
                 self._look_at_rest(bucket, now_ms)
             yield bucket
 
     def _look_at_rest(self, bucket: TableBucket, now_ms: int) -> None:
-        segments = self._tablets.segments_on_disk(bucket)
+        segments = self._buckets.segments_on_disk(bucket)
         if segments:
             self.at_rest[bucket] = segments
         pointer = self._logs.pointers.get(bucket)
         oldest_ms = None if pointer is None else pointer.oldest_timestamp
-        expires = oldest_ms is not None and 0 < self._tablets.settings(bucket).ttl_ms < now_ms - oldest_ms
+        expires = oldest_ms is not None and 0 < self._local.settings(bucket).ttl_ms < now_ms - oldest_ms
         if expires or (len(segments) > 1 and segments[-1][0] > self._logs.remote_end(bucket)):
-            self._tablets.log(bucket)  # from now on it is in use
+            self._local.open(bucket)  # from now on it is in use
 
     def want(self, bucket: TableBucket) -> None:
         """Copy a bucket as soon as it is its turn."""
@@ -149,7 +155,7 @@ class LogCopies:
     async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
         """Have everything below an offset copied and committed, rows that were just written included."""
         while self._logs.remote_end(bucket) < offset:
-            log = self._tablets.log(bucket)
+            log = self._local.open(bucket)
             assert offset <= log.end_offset
             if log.active_offset < offset:
                 log.roll(self._clock.now_ms())
@@ -224,7 +230,7 @@ class LogCopies:
                 self._queue[bucket] = None
 
     def _failed(self, bucket: TableBucket, wrong: LakewardError) -> None:
-        if not self._tablets.exists(bucket):
+        if not self._buckets.exists(bucket):
             return
         if wrong.code in _OF_THE_STORE:
             pause_s = self.trouble.failed(wrong)
@@ -242,7 +248,7 @@ class LogCopies:
 
     async def _up_to_date(self, bucket: TableBucket) -> bool:
         """Copy some segments, expire others, commit; whether nothing is left to do."""
-        log = self._tablets.log(bucket)
+        log = self._local.open(bucket)
         manifest = await self._logs.manifest(bucket)
         pointer = self._logs.pointers.get(bucket)
         if bucket not in self._swept:
@@ -258,7 +264,7 @@ class LogCopies:
             await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied])
             if wrong is None:
                 self.trouble.worked()
-        self._tablets.retain_one(bucket, self._clock.settled_ms())
+        self._retain(bucket)
         if wrong is not None:
             raise wrong
         return len(candidates) <= self._limits.segments
@@ -313,7 +319,7 @@ class LogCopies:
         pointer = self._logs.pointers.get(bucket)
         try:
             await self._store.put(path, manifest.to_json())
-            self._tablets.table(bucket)  # it may have been dropped meanwhile
+            self._buckets.table(bucket)  # it may have been dropped meanwhile
             self._logs.commit(bucket, manifest, path)
         except Exception:
             self._garbage.unused(directory, copied, manifest_id)
@@ -324,6 +330,6 @@ class LogCopies:
         gone += [one for one in copied if one not in named]
         self.counts.expired += len(gone)
         self._garbage.replaced(directory, None if pointer is None else pointer.remote_log_manifest_path, gone)
-        log = self._tablets.open_log(bucket)
+        log = self._local.find(bucket)
         if log is not None and log.copied_offset is not None:
-            log.copied_offset = manifest.copied_end_offset
+            log.note_copy(manifest.copied_end_offset)

@@ -13,7 +13,7 @@ from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.remote.copies.log_copies import LogCopies
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.storage.log.log_tablet import LogTablet
 
 _FRESH_S = 0.2
@@ -61,14 +61,14 @@ class RemoteLogStatus:
     def __init__(
         self,
         catalog: Catalog,
-        tablets: Tablets,
+        local: Logs,
         logs: RemoteLogs,
         copies: LogCopies,
         garbage: RemoteGarbage,
         clock: Clock,
     ) -> None:
         self._catalog = catalog
-        self._tablets = tablets
+        self._local = local
         self._logs = logs
         self._copies = copies
         self._garbage = garbage
@@ -94,7 +94,7 @@ class RemoteLogStatus:
 
     def _buckets(self) -> Iterator[tuple[TableBucket, TableNumbers]]:
         """Buckets that have something: logs in use, at rest as they were last seen, and what is remote of others."""
-        opened = dict(self._tablets.open_logs())
+        opened = dict(self._local.all())
         for bucket in opened.keys() | self._copies.at_rest.keys() | self._logs.pointers.keys():
             log = opened.get(bucket)
             numbers = self._at_rest(bucket) if log is None else self._in_use(bucket, log)

@@ -64,11 +64,11 @@ class MetadataBackup:
 
     def begin(self) -> None:
         """Copy now, and after every change from now on."""
-        self._metadata.on_change = self._changed
+        self._metadata.subscribe(self._note_change)
         self._wanted.set()
         self._task = asyncio.get_running_loop().create_task(self._copy_changes())
 
-    def _changed(self) -> None:
+    def _note_change(self) -> None:
         self._changes += 1
         self._wanted.set()
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.tablet.buckets.buckets import Buckets
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def tried_again(what: str, catalog: Catalog, bucket: TableBucket, directory: Path) -> Iterator[None]:
+def tried_again(what: str, buckets: Buckets, bucket: TableBucket, directory: Path) -> Iterator[None]:
     """What fails in here is logged; the chore's next turn tries it again. For use on any thread."""
     try:
         yield
     except Exception as wrong:  # noqa: BLE001 - whatever it is, it must stop neither other buckets nor other chores
-        table = catalog.table_by_id(bucket.table_id)
+        table = buckets.table_by_id(bucket.table_id)
         if table is None:
             _log.debug("%s was dropped meanwhile: %s", directory, wrong)
             return

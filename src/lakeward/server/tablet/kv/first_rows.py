@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
@@ -12,38 +13,48 @@ from lakeward.records.kernels.spans import Spans
 from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.error_answers import refusal
 from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.buckets.too_large import answer_too_large
-from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS, KvGate
+from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS
 from lakeward.storage.kv.store.store import KvView
 
 #: State of more bytes is read beside the loop, however few rows it has.
 _LARGE_BYTES = 4 << 20
 
 
+class AskedFirstRows(NamedTuple):
+    """A limited scan of one bucket."""
+
+    limit: int
+    buckets: tuple[TableBucket]
+
+
 class FirstRows:
     """Answers limited scans of state."""
 
-    def __init__(self, tablets: Tablets, gate: KvGate, busy: BusyBuckets, answer_bytes_max: int) -> None:
-        self._tablets = tablets
-        self._gate = gate
+    def __init__(self, states: States, busy: BusyBuckets, answer_bytes_max: int) -> None:
+        self._states = states
         self._busy = busy
         self._answer_bytes_max = answer_bytes_max
 
-    def handle(self, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
-        """The first rows of a bucket as a value batch."""
+    @staticmethod
+    def read(request: LimitScanRequest) -> AskedFirstRows:
+        """How many rows of which bucket."""
         bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
-        if not self._gate.admits([bucket], self.handle, request, exchange):
-            return None
+        return AskedFirstRows(max(request.limit, 0), (bucket,))
+
+    def answer(self, asked: AskedFirstRows, exchange: Exchange) -> LimitScanResponse | None:
+        """The first rows of a bucket as a value batch."""
+        (bucket,) = asked.buckets
         try:
-            kv = self._tablets.kv(bucket)
-            limit = min(max(request.limit, 0), kv.row_count)
-            if kv.row_count < LARGE_ROWS and kv.live_bytes < _LARGE_BYTES:
-                return self._response(kv.view(), limit)
+            state = self._states.open(bucket)
+            limit = min(asked.limit, state.row_count)
+            if state.row_count < LARGE_ROWS and state.live_bytes < _LARGE_BYTES:
+                return self._response(state.view(), limit)
         except LakewardError as wrong:
             return refusal(LimitScanResponse, wrong)
         # Writes to the bucket wait until its state is held, not until it is sorted.
-        self._busy.answer_later(exchange, self._scan(self._busy.alone(bucket, kv.view), limit))
+        self._busy.answer_later(exchange, self._scan(self._busy.alone(bucket, state.view), limit))
         return None
 
     async def _scan(self, holding: asyncio.Future[KvView], limit: int) -> LimitScanResponse:

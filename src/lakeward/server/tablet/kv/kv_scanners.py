@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -16,9 +17,10 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.error_answers import refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.entropy import Entropy
+from lakeward.server.tablet.buckets.buckets import Buckets
 from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
-from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS, KvGate
+from lakeward.server.tablet.buckets.states import States
+from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS
 from lakeward.storage.kv.store.store import KvView
 
 _BATCH_BYTES_MAX = 10 << 20
@@ -44,22 +46,38 @@ class _Scanner:
     is_forgotten: bool = False
 
 
+class AskedScan(NamedTuple):
+    """A call of a cursor, and the bucket that must be ready for it."""
+
+    request: ScanKvRequest
+    buckets: tuple[TableBucket, ...]
+
+
 class KvScanners:
     """The cursors that are open. One that is not used for ten minutes is closed."""
 
     def __init__(
-        self, tablets: Tablets, gate: KvGate, busy: BusyBuckets, entropy: Entropy, now_ms: Callable[[], int]
+        self, buckets: Buckets, states: States, busy: BusyBuckets, entropy: Entropy, now_ms: Callable[[], int]
     ) -> None:
-        self._tablets = tablets
-        self._gate = gate
+        self._buckets = buckets
+        self._states = states
         self._busy = busy
         self._entropy = entropy
         self._now_ms = now_ms
         self._open: dict[bytes, _Scanner] = {}
         self._expired: dict[bytes, int] = {}
 
-    def handle(self, request: ScanKvRequest, exchange: Exchange) -> ScanKvResponse | None:
+    @staticmethod
+    def read(request: ScanKvRequest) -> AskedScan:
+        """The bucket that a cursor is to be opened in; an open one has what it reads."""
+        wanted = None if request.close_scanner or request.scanner_id is not None else request.bucket_scan_req
+        if wanted is None:
+            return AskedScan(request, ())
+        return AskedScan(request, (TableBucket(wanted.table_id, wanted.partition_id, wanted.bucket_id),))
+
+    def answer(self, asked: AskedScan, exchange: Exchange) -> ScanKvResponse | None:
         """Open, continue or close a cursor."""
+        request = asked.request
         self._expire()
         try:
             if request.close_scanner:
@@ -88,9 +106,7 @@ class KvScanners:
         bucket = TableBucket(asked.table_id, asked.partition_id, asked.bucket_id)
         if request.call_seq_id not in {None, 0}:
             raise _invalid("the first call has number 0")
-        if not self._gate.admits([bucket], self.handle, request, exchange):
-            return None
-        kv = self._tablets.kv(bucket)
+        kv = self._states.open(bucket)
         offset, row_count = kv.log.end_offset, kv.row_count
         if not row_count:
             return ScanKvResponse(has_more_results=False, log_offset=offset)  # Java cannot read no bytes
@@ -123,7 +139,7 @@ class KvScanners:
             raise _invalid("the call before this one is not answered yet")
         if request.call_seq_id != scanner.next_call:
             raise _invalid(f"call {scanner.next_call} comes next, not {request.call_seq_id}")
-        self._tablets.table(scanner.bucket)
+        self._buckets.table(scanner.bucket)
         scanner.next_call += 1
         scanner.used_ms = self._now_ms()
         if not scanner.is_large:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
+from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
+from lakeward.server.chores.write_stop import WriteStop
+from lakeward.server.tablet.buckets.buckets import Buckets
 from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.row_counts import RowCounts
+from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.kv.first_rows import FirstRows
 from lakeward.server.tablet.kv.kv_gate import KvGate
 from lakeward.server.tablet.kv.kv_scanners import KvScanners
@@ -16,30 +21,38 @@ from lakeward.server.tablet.kv.lookups import LookupLimits, Lookups
 from lakeward.server.tablet.kv.puts import Puts
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.storage.kv.kv_tablet import KvTablet
 
 
-class KvService:
-    """Puts, lookups and scans of state."""
+class KvParts(NamedTuple):
+    """What the service needs."""
 
-    def __init__(
-        self,
-        tablets: Tablets,
-        busy: BusyBuckets,
-        waiters: Waiters,
-        early: EarlyBatches,
-        entropy: Entropy,
-        limits: LookupLimits,
-        has_room: Callable[[int], bool],
-        now_ms: Callable[[], int],
-    ) -> None:
-        self.gate = KvGate(tablets, busy)
-        self.lookups = Lookups(tablets, self.gate, busy, waiters, limits, has_room, now_ms)
-        self.first_rows = FirstRows(tablets, self.gate, busy, limits.answer_bytes)
-        puts = Puts(tablets, self.gate, waiters, early, now_ms)
-        scanners = KvScanners(tablets, self.gate, busy, entropy, now_ms)
-        self.handlers: dict[Api, Handler] = {
-            Api.PUT_KV: puts.handle,
-            Api.LOOKUP: self.lookups.look_up,
-            Api.PREFIX_LOOKUP: self.lookups.prefix_look_up,
-            Api.SCAN_KV: scanners.handle,
-        }
+    buckets: Buckets
+    states: States
+    busy: BusyBuckets
+    waiters: Waiters
+    early: EarlyBatches
+    writes: WriteStop
+    clock: Clock
+    entropy: Entropy
+    #: Tells whether there is memory for a large answer.
+    has_room: Callable[[int], bool]
+
+
+def kv_handlers(parts: KvParts, limits: LookupLimits) -> dict[Api, Handler]:
+    """Puts, lookups and scans of state, behind the gate."""
+    states, busy, now_ms = parts.states, parts.busy, parts.clock.now_ms
+    gate = KvGate(states, busy)
+    puts = Puts(states, parts.writes, parts.waiters, parts.early, now_ms)
+    lookups = Lookups(parts.buckets, states, parts.writes, busy, parts.waiters, limits, parts.has_room, now_ms)
+    scanners = KvScanners(parts.buckets, states, busy, parts.entropy, now_ms)
+    first_rows = FirstRows(states, busy, limits.answer_bytes)
+    counts = RowCounts(parts.buckets, states)
+    return {
+        Api.PUT_KV: gate.guard(puts.read, puts.answer),
+        Api.LOOKUP: gate.guard(lookups.read, lookups.look_up),
+        Api.PREFIX_LOOKUP: gate.guard(lookups.read_prefixes, lookups.prefix_look_up, before=KvTablet.ordering),
+        Api.SCAN_KV: gate.guard(scanners.read, scanners.answer),
+        Api.LIMIT_SCAN: gate.guard(first_rows.read, first_rows.answer),
+        Api.GET_TABLE_STATS: gate.guard(counts.read, counts.answer),
+    }

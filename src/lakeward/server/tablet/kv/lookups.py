@@ -17,13 +17,13 @@ from lakeward.protocol.messages.packed_kv import (
 )
 from lakeward.rpc.dispatch import Exchange, Steps
 from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.chores.write_stop import WriteStop
+from lakeward.server.tablet.buckets.buckets import Buckets
 from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.buckets.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
-from lakeward.server.tablet.kv.kv_gate import KvGate
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.log.waiting import Waiters
-from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.store.slices import Slices
 
 #: Values of more bytes are written into their answer beside the loop.
@@ -40,13 +40,30 @@ class LookupLimits(NamedTuple):
     answer_bytes: int
 
 
+class AskedRows(NamedTuple):
+    """Keys to be looked up, by bucket."""
+
+    keys: list[AskedKeys]
+    buckets: list[TableBucket]
+    #: Whether a row is made for a key that has none.
+    insert_missing: bool
+
+
+class AskedPrefixes(NamedTuple):
+    """Beginnings of keys, by bucket."""
+
+    request: PrefixLookupRequest
+    buckets: list[TableBucket]
+
+
 class Lookups:
     """Answers lookups."""
 
     def __init__(
         self,
-        tablets: Tablets,
-        gate: KvGate,
+        buckets: Buckets,
+        states: States,
+        writes: WriteStop,
         busy: BusyBuckets,
         waiters: Waiters,
         limits: LookupLimits,
@@ -55,25 +72,29 @@ class Lookups:
     ) -> None:
         """`has_room` tells whether there is memory for a large answer."""
         self._has_room = has_room
-        self._tablets = tablets
-        self._gate = gate
+        self._buckets = buckets
+        self._states = states
+        self._writes = writes
         self._busy = busy
         self._waiters = waiters
         self._limits = limits
         self._now_ms = now_ms
 
-    def look_up(self, request: PackedLookupRequest, exchange: Exchange) -> PackedLookupResponse | None:
+    def read(self, request: PackedLookupRequest) -> AskedRows:
+        """The keys of a request, by bucket."""
+        keys = [AskedKeys.of(packed) for packed in request.buckets_req]
+        self._check_count(sum(len(one.keys) for one in keys))
+        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in keys]
+        return AskedRows(keys, buckets, insert_missing=bool(request.insert_if_not_exists))
+
+    def look_up(self, asked: AskedRows, exchange: Exchange) -> PackedLookupResponse | None:
         """The rows of some keys, in the order of the keys."""
-        asked = [AskedKeys.of(packed) for packed in request.buckets_req]
-        self._check_count(sum(len(one.keys) for one in asked))
-        buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in asked]
-        if not self._gate.admits(buckets, self.look_up, request, exchange):
-            return None
         bytes_left = self._limits.answer_bytes
         answers: list[_Answer] = []
-        for one, bucket in zip(asked, buckets, strict=True):
-            answers.append(self._values(request, one, bucket, exchange.version, bytes_left))
-            bytes_left -= answers[-1].size
+        for keys, bucket in zip(asked.keys, asked.buckets, strict=True):
+            found = self._find(keys, bucket, exchange.version, bytes_left, insert_missing=asked.insert_missing)
+            answers.append(found)
+            bytes_left -= found.size
         size = self._limits.answer_bytes - bytes_left
         if size < _LARGE_BYTES:
             return _packed(answers)
@@ -89,44 +110,41 @@ class Lookups:
     async def _packed_beside(self, answers: list[_Answer]) -> PackedLookupResponse:
         return await self._busy.on_thread(lambda: _packed(answers))
 
-    def _values(
-        self, request: PackedLookupRequest, asked: AskedKeys, bucket: TableBucket, version: int, bytes_max: int
+    def _find(
+        self, asked: AskedKeys, bucket: TableBucket, version: int, bytes_max: int, *, insert_missing: bool
     ) -> _Answer:
         try:
             if asked.partition_name is not None:
                 raise ErrorCode.PARTITION_SPEC_INVALID.error(
                     f"Partition '{asked.partition_name}' has gone; rows in the lake cannot be looked up yet."
                 )
-            kv = self._tablets.kv(bucket, version)
-            if request.insert_if_not_exists:
-                self._tablets.writes.check()
-                kv.insert_missing(asked.keys, self._tablets.partition_values(bucket), self._now_ms())
+            state = self._states.open(bucket, version)
+            if insert_missing:
+                self._writes.check()
+                state.insert_missing(asked.keys, self._buckets.partition_values(bucket), self._now_ms())
                 self._waiters.touch(bucket)
-            return _Answer(asked, kv.get(asked.keys, bytes_max))
+            return _Answer(asked, state.get(asked.keys, bytes_max))
         except OverflowError:
             return _Answer(asked, answer_too_large(self._limits.answer_bytes))
         except LakewardError as wrong:
             return _Answer(asked, wrong)
 
-    def prefix_look_up(self, request: PrefixLookupRequest, exchange: Exchange) -> Steps | None:
-        """All rows whose keys begin with some prefixes."""
+    def read_prefixes(self, request: PrefixLookupRequest) -> AskedPrefixes:
+        """The prefixes of a request, by bucket."""
         self._check_count(sum(len(one.keys) for one in request.buckets_req))
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
-        if not self._gate.admits(buckets, self.prefix_look_up, request, exchange, before=KvTablet.ordering):
-            return None
-        return self._prefixes(request, exchange.version)
+        return AskedPrefixes(request, buckets)
 
-    def _prefixes(self, request: PrefixLookupRequest, version: int) -> Steps:
+    def prefix_look_up(self, asked: AskedPrefixes, exchange: Exchange) -> Steps:
+        """All rows whose keys begin with some prefixes."""
         rows_left, bytes_left = self._limits.rows, self._limits.answer_bytes
         answers = []
-        for one in request.buckets_req:
+        for one, bucket in zip(asked.request.buckets_req, asked.buckets, strict=True):
             lists: list[Parts] = []
             try:
                 for key in one.keys:
-                    bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
-                    self._gate.check_free(bucket)
-                    kv = self._tablets.kv(bucket, version)
-                    values = kv.scan_prefix(key, rows_left, bytes_left).values
+                    state = self._states.open(bucket, exchange.version)
+                    values = state.scan_prefix(key, rows_left, bytes_left).values
                     rows_left -= len(values)
                     bytes_left -= values.buffer.size
                     lists.append((yield from _value_list(values)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import NamedTuple
 
 from lakeward.errors import CorruptError, ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -11,9 +11,9 @@ from lakeward.protocol.messages.kv import PbPutKvReqForBucket, PbPutKvRespForBuc
 from lakeward.records.batch.kv_batch import KvBatch, kv_crc_is_right, parse_kv_batch
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.tablet.buckets.pending import Done, Outcome, Pending
-from lakeward.server.tablet.buckets.tablets import Tablets
-from lakeward.server.tablet.kv.kv_gate import KvGate
+from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.log.append_checks import refused
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
@@ -24,59 +24,68 @@ from lakeward.storage.log.writer_state import Verdict
 _BY_ENGINE, _OVERWRITE = 0, 1
 
 
+class AskedPuts(NamedTuple):
+    """Batches for some buckets."""
+
+    request: PutKvRequest
+    buckets: list[TableBucket]
+
+
 class Puts:
     """Answers puts."""
 
     def __init__(
-        self, tablets: Tablets, gate: KvGate, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
+        self, states: States, writes: WriteStop, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
     ) -> None:
-        self._tablets = tablets
-        self._gate = gate
+        self._states = states
+        self._writes = writes
         self._waiters = waiters
         self._early = early
         self._now_ms = now_ms
 
-    def handle(self, request: PutKvRequest, exchange: Exchange) -> PutKvResponse | Steps | None:
-        """Put to each bucket that is named; answer when all of them are done."""
+    @staticmethod
+    def read(request: PutKvRequest) -> AskedPuts:
+        """What is to be put where; what no server could do is refused."""
         if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
         if request.agg_mode not in {None, _BY_ENGINE, _OVERWRITE}:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"There is no merge mode {request.agg_mode}.")
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in request.buckets_req]
-        if not self._gate.admits(buckets, self.handle, request, exchange):
-            return None
-        pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
-        steps = self._take_all(request, exchange.version, pending)
+        return AskedPuts(request, buckets)
+
+    def answer(self, asked: AskedPuts, exchange: Exchange) -> PutKvResponse | Steps | None:
+        """Put to each bucket that is named; answer when all of them are done."""
+        request, buckets = asked
+        pending = Pending(len(buckets), exchange, lambda outcomes: _response(request, outcomes))
+        steps = self._take_all(asked, exchange.version, pending)
         return steps if len(buckets) > AT_ONCE else at_once(steps)
 
-    def _take_all(self, request: PutKvRequest, version: int, pending: Pending) -> Steps:
-        for place, one in enumerate(request.buckets_req):
+    def _take_all(self, asked: AskedPuts, version: int, pending: Pending) -> Steps:
+        request, buckets = asked
+        for place, bucket in enumerate(buckets):
             done = pending.done_at(place)
             try:
-                self._gate.check_free(TableBucket(request.table_id, one.partition_id, one.bucket_id))
-                self._take(request, one, version, done)
+                records = request.buckets_req[place].records
+                assert not isinstance(records, list)
+                self._take(request, self._states.open(bucket, version), bucket, memoryview(records), done)
             except LakewardError as wrong:
                 done(wrong)
             if place % AT_ONCE == AT_ONCE - 1:
                 yield
-        for one in request.buckets_req:
-            self._gate.grow(TableBucket(request.table_id, one.partition_id, one.bucket_id))
+        for bucket in buckets:
+            self._states.grow(bucket)
         return pending.started()
 
-    def _take(self, request: PutKvRequest, one: PbPutKvReqForBucket, version: int, done: Done) -> None:
-        bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
-        kv = self._tablets.kv(bucket, version)
-        assert not isinstance(one.records, list)
-        data = memoryview(one.records)
-        batch = self._batch(kv, bucket, data)
+    def _take(self, request: PutKvRequest, state: KvTablet, bucket: TableBucket, data: memoryview, done: Done) -> None:
+        batch = _read_batch(state, bucket, data)
         verdict, before = Verdict.NEXT, None
         if batch.writer_id >= 0 and batch.batch_sequence >= 0:
-            verdict, before = kv.log.writers.judge(batch.writer_id, batch.batch_sequence)
+            verdict, before = state.log.writers.judge(batch.writer_id, batch.batch_sequence)
         if verdict in {Verdict.NEXT, Verdict.AHEAD}:
-            self._tablets.writes.check()
+            self._writes.check()
         match verdict:
             case Verdict.NEXT:
-                done(self._put(request, bucket, batch))
+                done(self._put(request, state, bucket, batch))
                 self._early.follow(bucket, batch.writer_id, batch.batch_sequence)
             case Verdict.DUPLICATE:
                 assert before is not None
@@ -89,35 +98,32 @@ class Puts:
                     sequences,
                     data,
                     request.timeout_ms,
-                    lambda kept: self._put(request, bucket, parse_kv_batch(kept)),
+                    lambda kept: self._put(request, self._states.open(bucket), bucket, parse_kv_batch(kept)),
                     done,
                 )
             case Verdict.OUT_OF_ORDER:
                 raise out_of_order(bucket, batch.writer_id, batch.batch_sequence)
 
-    def _put(self, request: PutKvRequest, bucket: TableBucket, batch: KvBatch) -> int:
-        overwrite = request.agg_mode == _OVERWRITE
-        with self._refusing(bucket):
-            end = self._tablets.kv(bucket).put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
+    def _put(self, request: PutKvRequest, state: KvTablet, bucket: TableBucket, batch: KvBatch) -> int:
+        try:
+            overwrite = request.agg_mode == _OVERWRITE
+            end = state.put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
+        except CorruptError as wrong:
+            raise refused(state.path, bucket, wrong) from wrong
         self._waiters.touch(bucket)
         return end
 
-    def _batch(self, kv: KvTablet, bucket: TableBucket, data: memoryview) -> KvBatch:
-        """The batch, read and looked at. Only what its checksum refutes may be sent again."""
-        if not kv_crc_is_right(data):
-            return parse_kv_batch(data)
-        with self._refusing(bucket):
-            batch = parse_kv_batch(data, crc_was_checked=True)
-            kv.check(batch, bucket.bucket)
-        return batch
 
-    @contextmanager
-    def _refusing(self, bucket: TableBucket) -> Iterator[None]:
-        """Turn what is found damaged into a refusal: the same bytes will never do."""
-        try:
-            yield
-        except CorruptError as wrong:
-            raise refused(self._tablets.table(bucket).path, bucket, wrong) from wrong
+def _read_batch(state: KvTablet, bucket: TableBucket, data: memoryview) -> KvBatch:
+    """The batch, read and looked at. Only what its checksum refutes is worth sending again."""
+    if not kv_crc_is_right(data):
+        return parse_kv_batch(data)
+    try:
+        batch = parse_kv_batch(data, crc_was_checked=True)
+        state.check(batch, bucket.bucket)
+    except CorruptError as wrong:
+        raise refused(state.path, bucket, wrong) from wrong
+    return batch
 
 
 def _response(request: PutKvRequest, outcomes: list[Outcome]) -> PutKvResponse:

@@ -22,7 +22,8 @@ from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.archive.remote_reads import RemoteReads, StillLoadingError
 from lakeward.server.catalog.catalog import Catalog
-from lakeward.server.tablet.buckets.tablets import Tablets
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.server.tablet.log.fetch_answer import AT_ONCE, fetch_answer
 from lakeward.server.tablet.log.selection import Selections
 from lakeward.server.tablet.log.waiting import Waiters
@@ -72,7 +73,8 @@ class Fetches:
     def __init__(
         self,
         catalog: Catalog,
-        tablets: Tablets,
+        buckets: Buckets,
+        logs: Logs,
         waiters: Waiters,
         lake_floor: Callable[[TableBucket], int | None],
         limits: FetchLimits,
@@ -82,7 +84,8 @@ class Fetches:
         self._remote = remote
         self._limits = limits
         self._lake_floor = lake_floor
-        self._tablets = tablets
+        self._buckets = buckets
+        self._logs = logs
         self._waiters = waiters
         self._selections = Selections(catalog)
 
@@ -181,8 +184,8 @@ class Fetches:
         """An answer that says where in remote storage the rows are; None where they are to be read from here."""
         if self._remote is None:
             return None
-        self._tablets.table(bucket)
-        log = self._tablets.log(bucket)
+        self._buckets.table(bucket)
+        log = self._logs.open(bucket)
         offset = one.fetch_offset
         if offset == FROM_EARLIEST:
             offset = self._remote.start_offset(bucket, log.start_offset)
@@ -198,7 +201,7 @@ class Fetches:
         return PbFetchLogRespForBucket(
             partition_id=one.partition_id,
             bucket_id=one.bucket_id,
-            high_watermark=self._tablets.log(bucket).end_offset,
+            high_watermark=self._logs.open(bucket).end_offset,
             log_start_offset=0,
             records=b"",
         )
@@ -212,8 +215,8 @@ class Fetches:
         at_least_one: bool,
         connection: ServerConnection,
     ) -> tuple[PbFetchLogRespForBucket, int]:
-        table = self._tablets.table(bucket)
-        log = self._tablets.log(bucket)
+        table = self._buckets.table(bucket)
+        log = self._logs.open(bucket)
         offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
         if offset < log.start_offset:
             self._refuse_expired(table, bucket, offset, log.start_offset)
@@ -261,7 +264,7 @@ class Fetches:
             if connection.active_at - progress.asked_at > _RECENT_S:
                 continue
             try:
-                if progress.next_offset < self._tablets.log(bucket).end_offset:
+                if progress.next_offset < self._logs.open(bucket).end_offset:
                     return True
             except LakewardError:
                 continue  # the bucket has been dropped since

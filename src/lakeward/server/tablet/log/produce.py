@@ -16,8 +16,10 @@ from lakeward.protocol.messages.log import (
 from lakeward.records.batch.log_batch import BatchSpan, cut_batches
 from lakeward.rpc.dispatch import Exchange, Steps, begun
 from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.chores.write_stop import WriteStop
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.server.tablet.buckets.pending import Done, Outcome, Pending
-from lakeward.server.tablet.buckets.tablets import Tablets
 from lakeward.server.tablet.log.append_checks import AppendChecks, Rest
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.waiting import Waiters
@@ -36,7 +38,9 @@ class Appends:
     def __init__(
         self,
         checks: AppendChecks,
-        tablets: Tablets,
+        buckets: Buckets,
+        logs: Logs,
+        writes: WriteStop,
         waiters: Waiters,
         early: EarlyBatches,
         now_ms: Callable[[], int],
@@ -44,7 +48,9 @@ class Appends:
     ) -> None:
         self._on_thread = on_thread
         self._checks = checks
-        self._tablets = tablets
+        self._buckets = buckets
+        self._logs = logs
+        self._writes = writes
         self._waiters = waiters
         self._early = early
         self._now_ms = now_ms
@@ -62,7 +68,7 @@ class Appends:
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
             done = pending.done_at(place)
             try:
-                table = self._tablets.table(bucket)
+                table = self._buckets.table(bucket)
                 assert not isinstance(one.records, list)
                 data = memoryview(one.records)
                 spans = cut_batches(data)
@@ -83,10 +89,10 @@ class Appends:
         return pending.started()
 
     def _take(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], timeout_ms: int, done: Done) -> None:
-        verdict, before = self._tablets.log(bucket).judge(spans)
+        verdict, before = self._logs.open(bucket).judge(spans)
         first, last = spans[0].header, spans[-1].header
         if verdict in {Verdict.NEXT, Verdict.AHEAD}:
-            self._tablets.writes.check()
+            self._writes.check()
         match verdict:
             case Verdict.NEXT:
                 done(self._append(bucket, data, spans))
@@ -110,7 +116,7 @@ class Appends:
 
     def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> int:
         writable = memoryview(bytearray(data)) if data.readonly else data
-        base = self._tablets.log(bucket).append(writable, spans, self._now_ms())
+        base = self._logs.open(bucket).append(writable, spans, self._now_ms())
         self._waiters.touch(bucket)
         return base
 

@@ -15,9 +15,11 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
+from lakeward.runtime.entropy import SeededEntropy
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers
+from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 
 RECORDING = Path(__file__).parents[4] / "data" / "flink-tiering-0.9.jsonl"
@@ -58,7 +60,8 @@ class Replay:
     def __init__(self, data_dir: Path) -> None:
         self.clock = ManualClock(RECORDED_AT_MS)
         options = ServerOptions.of({**SETTINGS, "data.dir": str(data_dir)})
-        self.coordinator = Coordinator(MemoryMetadataStore(), options, self.clock)
+        store = MemoryMetadataStore()
+        self.coordinator = Coordinator(store, ClusterConfig(store, options), self.clock, SeededEntropy(1))
         self.handlers = handlers(self.coordinator)
         self.paths: dict[str, str] = {}
 

@@ -33,15 +33,17 @@ class OneLog:
     def __init__(self, bucket: TableBucket, log: LogTablet, catalog: Catalog) -> None:
         self.bucket, self._log, self._catalog = bucket, log, catalog
 
-    def open_logs(self) -> list[tuple[TableBucket, LogTablet]]:
+    def all(self) -> list[tuple[TableBucket, LogTablet]]:
         """The one."""
         return [(self.bucket, self._log)]
 
-    def log(self, _: TableBucket) -> LogTablet:
+    def open(self, _: TableBucket) -> LogTablet:
         """The one."""
         return self._log
 
-    open_log = log
+    def find(self, _: TableBucket) -> LogTablet:
+        """The one."""
+        return self._log
 
     def table(self, bucket: TableBucket) -> Any:
         """Its table, while it is there."""
@@ -53,10 +55,6 @@ class OneLog:
     def exists(self, bucket: TableBucket) -> bool:
         """Whether it is there."""
         return self._catalog.bucket_exists(bucket)
-
-    def retain_one(self, _: TableBucket, now_ms: int) -> None:
-        """Apply retention."""
-        self._log.retain(now_ms)
 
 
 class Setting:
@@ -80,8 +78,10 @@ class Setting:
         self.logs = RemoteLogs(self.metadata, self.catalog, self.store)
         self.garbage = RemoteGarbage(self.metadata, self.store, self.clock, 0)
         self.log.copied_offset = self.logs.remote_end(self.bucket)
+        one = OneLog(self.bucket, self.log, self.catalog)
         self.copies = LogCopies(
-            OneLog(self.bucket, self.log, self.catalog),  # type: ignore[arg-type]
+            one,  # type: ignore[arg-type]
+            one,  # type: ignore[arg-type]
             self.logs,
             self.store,
             self.garbage,
@@ -89,6 +89,7 @@ class Setting:
             self.clock,
             SeededEntropy(7),
             lambda _: None,
+            lambda _: self.log.retain(self.clock.settled_ms()),
             _settled,
         )
 

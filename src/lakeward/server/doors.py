@@ -1,0 +1,28 @@
+"""Doors: what a server takes from the world: time, randomness, threads.
+
+Nothing else in this package asks the machine for them, so a whole server runs from a seed when its doors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from lakeward.runtime.clock import Clock, SystemClock
+from lakeward.runtime.entropy import Entropy, SystemEntropy
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """The loop is the one that runs."""
+
+    clock: Clock
+    entropy: Entropy
+    #: So many threads, under a name; work that is given to one thread is done in order.
+    threads: Callable[[int, str], Executor]
+
+    @classmethod
+    def of_this_machine(cls) -> Doors:
+        """The system's clock, its randomness, real threads."""
+        return cls(SystemClock(), SystemEntropy(), ThreadPoolExecutor)

@@ -1,0 +1,122 @@
+"""Front: the clients of a server: they come, ask, are answered and go."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from lakeward.options import server as rows
+from lakeward.options.server_options import ServerOptions
+from lakeward.protocol.frames import RequestHeader
+from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.dispatch import Dispatcher
+from lakeward.rpc.listener import Listener
+from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
+from lakeward.rpc.turns import Turns
+from lakeward.runtime.descriptors import raise_limit
+from lakeward.runtime.seldom import SeldomLog
+from lakeward.server.ground import OPEN_FILES_MAX
+
+_log = logging.getLogger(__name__)
+#: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
+_OTHER_FILES = 256
+_DRAIN_S = 5.0
+_LOOK_S = 0.02
+
+
+class Front:
+    """Hands requests to the dispatcher; a `Receiver` of connections."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        options: ServerOptions,
+        connections: set[ServerConnection],
+        pool: BufferPool,
+        turns: Turns,
+        dispatcher: Dispatcher,
+        http: Callable[[bytes], bytes],
+    ) -> None:
+        """`connections` are those that are open: filled here, watched by others; `http` answers plain HTTP."""
+        self._loop = loop
+        self._connections = connections
+        self._pool = pool
+        self._turns = turns
+        self._dispatcher = dispatcher
+        self._http = http
+        self._connections_max = _allowed_connections(options.get(rows.MAX_CONNECTIONS))
+        self._idle_s = options.get(rows.MAX_IDLE_TIME) / 1000
+        self._limits = ConnectionLimits(
+            frame_bytes=options.get(rows.MAX_REQUEST_SIZE),
+            unread_answer_bytes=options.get(rows.MAX_PENDING_RESPONSE_SIZE),
+        )
+        self._refusals = SeldomLog(_log, loop.time)
+        advertised = options.advertised_listeners()
+        self._listeners = [
+            Listener(endpoint, advertised[endpoint.name]) for endpoint in options.get(rows.BIND_LISTENERS)
+        ]
+
+    async def open(self) -> list[tuple[str, int]]:
+        """Let clients come; the addresses where they may."""
+        for listener in self._listeners:
+            await listener.open(self.connection)
+        return [listener.told("localhost") for listener in self._listeners]
+
+    def connection(self, listener: Listener) -> ServerConnection:
+        """The protocol of one more client."""
+        return ServerConnection(self, listener, self._pool, self._turns, self._limits, self._loop)
+
+    def close_idle(self) -> None:
+        """Close connections of clients that have said nothing for long."""
+        for connection in list(self._connections):
+            if self._loop.time() - connection.active_at > self._idle_s:
+                connection.abort()
+
+    def refuse(self) -> None:
+        """Let nobody come any more."""
+        for listener in self._listeners:
+            listener.close()
+
+    async def drain(self) -> None:
+        """Take no more requests, and give those that are answered a moment to reach their clients."""
+        for connection in list(self._connections):
+            connection.close()
+        for _ in range(int(_DRAIN_S / _LOOK_S)):
+            if not self._connections:
+                break
+            await asyncio.sleep(_LOOK_S)
+        for connection in list(self._connections):
+            connection.abort()
+
+    # -- what connections say
+
+    def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
+        """A request has come."""
+        self._dispatcher.request(connection, header, body)
+
+    def http(self, request: bytes) -> bytes:
+        """A plain HTTP request has come."""
+        return self._http(request)
+
+    def opened(self, connection: ServerConnection) -> None:
+        """A client has come."""
+        if len(self._connections) >= self._connections_max:
+            self._refusals.warn(f"refused {connection.peer}: {len(self._connections)} connections are open")
+            connection.abort()
+            return
+        self._connections.add(connection)
+
+    def closed(self, connection: ServerConnection) -> None:
+        """A client has gone."""
+        self._connections.discard(connection)
+
+
+def _allowed_connections(wanted: int) -> int:
+    """As many as were asked for, or as descriptors are left for."""
+    others = OPEN_FILES_MAX + _OTHER_FILES
+    left = max(raise_limit(wanted + others) - others, 1)
+    if left < wanted:
+        told = "at most %d connections instead of %d: the system allows %d open files (ulimit -n)"
+        _log.warning(told, left, wanted, left + others)
+    return min(left, wanted)

@@ -1,0 +1,42 @@
+"""Ground: what a server stands on: its data directory, its metadata, its clock, its threads."""
+
+from __future__ import annotations
+
+from lakeward.options.server_options import ServerOptions
+from lakeward.runtime.trusted_clock import TrustedClock
+from lakeward.server.disk_thread import DiskThread
+from lakeward.server.doors import Doors
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.storage.disk.directories import DataDirectory
+from lakeward.storage.disk.open_files import OpenFiles
+
+#: Files of logs that are open at a time.
+OPEN_FILES_MAX = 512
+_STATE_THREADS = 2
+
+
+class Ground:
+    """Opened before, and closed after, everything else."""
+
+    def __init__(self, options: ServerOptions, doors: Doors) -> None:
+        self.clock = TrustedClock(doors.clock)
+        self.entropy = doors.entropy
+        self.directory = DataDirectory(options.data_dir())
+        self.clock.begin(self.directory.seen_ms)
+        self.note_time()
+        self.metadata = SqliteMetadataStore(self.directory.metadata_file)
+        self.files = OpenFiles(OPEN_FILES_MAX)
+        self.disk = DiskThread(doors.threads(1, "disk"))
+        self.state_threads = doors.threads(_STATE_THREADS, "state")
+        self.scrub_thread = doors.threads(1, "scrub")
+
+    def note_time(self) -> None:
+        """Leave in the directory what time it is."""
+        # The settled time: a start in the middle of a doubt must not take the doubtful time for certain.
+        self.directory.note_time(self.clock.settled_ms())
+
+    def close(self) -> None:
+        """Let another server have the directory; nobody works on it any more."""
+        self.files.close()
+        self.metadata.close()
+        self.directory.close()

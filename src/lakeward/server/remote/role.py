@@ -1,0 +1,66 @@
+"""RemoteRole: copies of logs, state and metadata put together, and the answers that are there."""
+
+from __future__ import annotations
+
+import json
+
+from lakeward.protocol.api import Api
+from lakeward.rpc.dispatch import Handler
+from lakeward.runtime.metrics import Metrics
+from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.archive.remote_reads import RemoteReads
+from lakeward.server.catalog import events
+from lakeward.server.chores.housekeeping import Housekeeping
+from lakeward.server.remote.access.fenced_store import FencedStore
+from lakeward.server.remote.log_service import RemoteLogService
+from lakeward.server.remote.state_service import RemoteStateService
+from lakeward.server.remote.this_server import ThisServer
+
+
+class RemoteRole:
+    """All that happens because `remote.data.dir` is set."""
+
+    def __init__(self, server: ThisServer, store: FencedStore, logs: RemoteLogs) -> None:
+        self._store = store
+        self._logs = RemoteLogService(server, store, logs)
+        self._state = RemoteStateService(server, store, store.ownership, self._logs)
+
+    @property
+    def reads(self) -> RemoteReads:
+        """Answers what is in remote storage and not here."""
+        return self._logs.reads
+
+    def handlers(self) -> dict[Api, Handler]:
+        """The APIs that only remote storage can answer."""
+        return {Api.GET_KV_SNAPSHOT_METADATA: self._state.snapshot_metadata}
+
+    def hear(self, event: events.Event) -> None:
+        """Let what is remote follow the catalog."""
+        self._logs.hear(event)
+        self._state.hear(event)
+
+    def begin(self, chores: Housekeeping) -> None:
+        """Copy from now on, in the background."""
+        self._logs.begin(chores)
+        self._state.begin(chores)
+
+    def declare(self, metrics: Metrics) -> None:
+        """Add what people watch."""
+        self._state.declare(metrics)
+        self._logs.status.declare(metrics)
+
+    def status(self) -> str:
+        """How far copies are, as JSON."""
+        return json.dumps(self._logs.status.document()) + "\n"
+
+    async def stop_logs(self) -> None:
+        """Copy no more of the logs."""
+        await self._logs.stop()
+
+    async def stop_state(self) -> None:
+        """Copy the metadata once more, and say farewell."""
+        await self._state.stop()
+
+    async def close(self) -> None:
+        """Let go of the store's connections."""
+        await self._store.close()

@@ -1,0 +1,55 @@
+"""ThisServer: what the remote role must know of the server whose data it copies."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakeward.model.bucket import TableBucket
+from lakeward.options.server_options import ServerOptions
+from lakeward.rpc.dispatch import Exchange
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import Entropy
+from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.chores.write_stop import WriteStop
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
+
+if TYPE_CHECKING:
+    from lakeward.storage.kv.store.snapshots import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThisServer:
+    """Values, and what may be asked of the other roles."""
+
+    #: What the server was started with, and what is in force now.
+    options: ServerOptions
+    options_now: Callable[[], ServerOptions]
+    clock: Clock
+    entropy: Entropy
+    metadata: SqliteMetadataStore
+    catalog: Catalog
+    kv_snapshots: KvSnapshots
+    buckets: Buckets
+    logs: Logs
+    writes: WriteStop
+    #: Up to where the lake has a bucket; None for tables that are not tiered.
+    lake_floor: Callable[[TableBucket], int | None]
+    #: Files that tell how far the lake is.
+    lake_paths: Callable[[], Iterable[Path]]
+    #: Lets go of what is too old in a log that has been copied.
+    retain: Callable[[TableBucket], None]
+    #: Tells those who wait for rows of a bucket to look again.
+    wake: Callable[[TableBucket], None]
+    #: Has somebody told of every snapshot of state, on the thread that wrote it.
+    on_snapshot: Callable[[Callable[[TableBucket, Snapshot], None]], None]
+    #: Answers a request with what a coroutine returns.
+    answer_later: Callable[[Exchange, Coroutine[Any, Any, Any]], None]
+    #: Runs something on the disk thread, and waits for all that was given to it.
+    later: Callable[[Callable[[], None]], None]
+    settle: Callable[[], Awaitable[None]]

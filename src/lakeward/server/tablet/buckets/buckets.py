@@ -1,0 +1,117 @@
+"""Buckets: which buckets there are, and where their files lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lakeward.errors import ErrorCode
+from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TableInfo
+from lakeward.server.catalog.catalog import Catalog
+from lakeward.storage.disk.directories import DataDirectory
+from lakeward.storage.log.log_tablet import Later
+
+
+class Buckets:
+    """The catalog by bucket, and the data directory by bucket."""
+
+    def __init__(self, catalog: Catalog, directory: DataDirectory, later: Later) -> None:
+        self._catalog = catalog
+        self._directory = directory
+        self._later = later
+        self._dropped_tables: set[int] = set()
+
+    def table(self, bucket: TableBucket) -> TableInfo:
+        """The table a bucket belongs to; a bucket that is not here is refused as clients expect it."""
+        table = self._catalog.table_by_id(bucket.table_id)
+        if table is None:
+            if bucket.table_id in self._dropped_tables:
+                raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"Server 0 is not leader or follower for {bucket}.")
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Unknown table or bucket: {bucket}.")
+        if table.descriptor.is_partitioned:
+            partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
+            if partition is None or partition.table_id != bucket.table_id:
+                raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Unknown partition of {table.path}: {bucket}.")
+        elif bucket.partition_id is not None:
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Table {table.path} is not partitioned: {bucket}.")
+        if not 0 <= bucket.bucket < table.bucket_count:
+            raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(
+                f"Table {table.path} has {table.bucket_count} buckets: {bucket}."
+            )
+        return table
+
+    def table_by_id(self, table_id: int) -> TableInfo | None:
+        """The table with that id, if it is still there."""
+        return self._catalog.table_by_id(table_id)
+
+    def has_primary_key(self, table_id: int) -> bool:
+        """Whether a table exists and has a primary key."""
+        table = self._catalog.table_by_id(table_id)
+        return table is not None and table.descriptor.has_primary_key
+
+    def exists(self, bucket: TableBucket) -> bool:
+        """Whether there is such a bucket."""
+        return self._catalog.bucket_exists(bucket)
+
+    def all(self) -> Iterator[TableBucket]:
+        """Every bucket there is."""
+        return self._catalog.all_buckets()
+
+    def name(self, bucket: TableBucket) -> str:
+        """Table, bucket and partition, as `lakeward repair` wants to hear them."""
+        name = f"{self.table(bucket).path} {bucket.bucket}"
+        if bucket.partition_id is None:
+            return name
+        partition = self._catalog.partition_by_id(bucket.partition_id)
+        assert partition is not None
+        return f"{name} --partition {partition.name}"
+
+    def partition_values(self, bucket: TableBucket) -> tuple[str, ...]:
+        """The values of the partition that a bucket belongs to; none where a table has no partitions."""
+        partition = None if bucket.partition_id is None else self._catalog.partition_by_id(bucket.partition_id)
+        return () if partition is None else partition.values
+
+    # -- files
+
+    def log_directory(self, bucket: TableBucket) -> Path:
+        """Where the log of a bucket is kept."""
+        return self._directory.log(self._parent(bucket), bucket.bucket)
+
+    def kv_directory(self, bucket: TableBucket) -> Path:
+        """Where the state of a bucket is kept."""
+        return self._directory.kv(self._parent(bucket), bucket.bucket)
+
+    def segments_on_disk(self, bucket: TableBucket) -> list[tuple[int, int]]:
+        """Base offset and size of each segment of a log, in order; for logs that are not in use."""
+        return sorted((int(path.stem), path.stat().st_size) for path in self.log_directory(bucket).glob("*.log"))
+
+    def _parent(self, bucket: TableBucket) -> Path:
+        table = self.table(bucket)
+        if bucket.partition_id is None:
+            return self._directory.table(table.path, table.table_id)
+        partition = self._catalog.partition_by_id(bucket.partition_id)
+        assert partition is not None
+        return self._directory.partition(table.path, table.table_id, partition.name, partition.partition_id)
+
+    def remove_table(self, table: TableInfo) -> None:
+        """Take the files of a dropped table away."""
+        self._dropped_tables.add(table.table_id)
+        self._remove(self._directory.table(table.path, table.table_id))
+
+    def remove_partition(self, table: TableInfo, partition_id: int, name: str) -> None:
+        """Take the files of a dropped partition away."""
+        self._remove(self._directory.partition(table.path, table.table_id, name, partition_id))
+
+    def remove_leftovers(self) -> None:
+        """Take away what drops have left that a crash interrupted."""
+        for leftover in self._directory.dropped():
+            self._remove_later(leftover)
+
+    def _remove(self, directory: Path) -> None:
+        away = self._directory.drop(directory)
+        if away is not None:
+            self._remove_later(away)
+
+    def _remove_later(self, directory: Path) -> None:
+        self._later(lambda: self._directory.remove(directory))

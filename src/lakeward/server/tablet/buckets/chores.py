@@ -1,0 +1,118 @@
+"""TabletChores: what is done to logs and states by the clock: checkpoints, retention, compaction, snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from lakeward.model.bucket import TableBucket
+from lakeward.options import table as rows
+from lakeward.runtime.clock import Clock
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.busy import BusyBuckets
+from lakeward.server.tablet.buckets.logs import Logs
+from lakeward.server.tablet.buckets.states import States
+from lakeward.server.tablet.buckets.tried_again import tried_again
+from lakeward.storage.log.log_tablet import LogTablet
+
+if TYPE_CHECKING:
+    from lakeward.storage.kv.kv_tablet import KvTablet
+
+LakeFloor = Callable[[TableBucket], int | None]
+
+
+class TabletChores:
+    """Each chore goes bucket by bucket where that may take long; the caller decides how many at a time."""
+
+    def __init__(
+        self,
+        buckets: Buckets,
+        logs: Logs,
+        states: States,
+        busy: BusyBuckets,
+        clock: Clock,
+        lake_floor: LakeFloor,
+        on_loop: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """`lake_floor` tells up to where the lake has a bucket whose rows belong there, None for all others;
+        `on_loop` brings work from a thread back to the loop."""
+        self._buckets = buckets
+        self._logs = logs
+        self._states = states
+        self._busy = busy
+        self._clock = clock
+        self._lake_floor = lake_floor
+        self._on_loop = on_loop
+        self._compacted_ms: dict[TableBucket, int] = {}
+
+    def checkpoint(self) -> None:
+        """Have every log that changed synced and noted."""
+        for _, log in self._logs.all():
+            log.checkpoint()
+
+    # -- retention
+
+    def retain(self) -> Iterator[object]:
+        """Let go of what is too old, by the options as they are now."""
+        self._logs.refresh_settings()
+        now_ms = self._clock.settled_ms()
+        for bucket in list(self._buckets.all()):
+            log = self._logs.find(bucket)
+            if log is None:
+                if not self._buckets.exists(bucket) or not self._has_old_segments(bucket):
+                    continue
+                log = self._logs.open(bucket)
+            self._retain(bucket, log, now_ms, self._lake_floor)
+            yield bucket
+
+    def retain_copied(self, bucket: TableBucket) -> None:
+        """Let go of what is too old in a log that has been copied."""
+        log = self._logs.find(bucket)
+        if log is not None:
+            self._retain(bucket, log, self._clock.settled_ms(), lambda _: None)
+
+    def _retain(self, bucket: TableBucket, log: LogTablet, now_ms: int, lake_floor: LakeFloor) -> None:
+        state = self._states.find(bucket)
+        if state is None and self._buckets.has_primary_key(bucket.table_id):
+            return  # nobody has touched it since the start: its log may still be needed to rebuild its state
+        with tried_again("Retention", self._buckets, bucket, log.directory):
+            # What has been copied to remote storage is there for the lake, too.
+            in_lake = lake_floor(bucket) if log.copied_offset is None else None
+            floors = (None if state is None else state.retained_offset, in_lake)
+            log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
+
+    def _has_old_segments(self, bucket: TableBucket) -> bool:
+        """Whether a log that is not open could have anything to delete: a lone segment never goes."""
+        directory = self._buckets.log_directory(bucket)
+        return sum(1 for _ in directory.glob("*.log")) > 1 or any(directory.glob("*.deleted"))
+
+    # -- states
+
+    def compact(self) -> Iterator[object]:
+        """Have changelogs compacted whose table wants it and whose time has come."""
+        now_ms = self._clock.now_ms()
+        for bucket, state in self._states.all():
+            table = self._buckets.table_by_id(bucket.table_id)
+            if table is None:
+                continue
+            interval_ms = rows.LOG_COMPACTION_INTERVAL.read(table.descriptor.properties)
+            if now_ms - self._compacted_ms.get(bucket, 0) >= interval_ms:
+                self._compacted_ms[bucket] = now_ms
+                with tried_again("Compaction of the log", self._buckets, bucket, state.log.directory):
+                    state.compact_log(self._on_loop)
+            yield bucket
+
+    def snapshot(self) -> Iterator[object]:
+        """Have the state of every bucket written that has changed."""
+        for bucket, state in self._states.all():
+            if state.snapshot_is_due and bucket not in self._busy:
+                self._busy.begin(bucket, self._snapshot(bucket, state))
+            yield bucket
+
+    async def _snapshot(self, bucket: TableBucket, state: KvTablet) -> None:
+        """The bucket waits until its state is held, not until it is written."""
+        told = partial(tried_again, "The snapshot", self._buckets, bucket, state.directory)
+        with told():
+            pending = await self._busy.on_thread(state.begin_snapshot())
+            state.write_snapshot(pending, told)

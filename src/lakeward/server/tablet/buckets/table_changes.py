@@ -1,0 +1,49 @@
+"""TableChanges: what the tablet role does when tables are created, altered or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lakeward.model.bucket import TableBucket
+from lakeward.server.catalog import events
+from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.tablet.buckets.logs import Logs
+from lakeward.server.tablet.buckets.states import States
+from lakeward.server.tablet.log.waiting import Waiters
+
+
+class TableChanges:
+    """Hears of every change of the catalog."""
+
+    def __init__(
+        self, buckets: Buckets, logs: Logs, states: States, waiters: Waiters, load_kernels: Callable[[], None]
+    ) -> None:
+        """`load_kernels` gets the service of primary key tables ready."""
+        self._buckets = buckets
+        self._logs = logs
+        self._states = states
+        self._waiters = waiters
+        self._load_kernels = load_kernels
+
+    def hear(self, event: events.Event) -> None:
+        """Let files, logs, states and those who wait for rows follow the catalog."""
+        match event:
+            case events.TableCreated() if event.table.descriptor.has_primary_key:
+                self._load_kernels()
+            case events.TableAltered():
+                self._logs.refresh_settings(event.table.table_id)
+            case events.TableDropped():
+                self._forget(event.buckets, lambda bucket: bucket.table_id == event.table.table_id)
+                self._buckets.remove_table(event.table)
+            case events.PartitionDropped():
+                partition_id = event.partition.partition_id
+                self._forget(event.buckets, lambda bucket: bucket.partition_id == partition_id)
+                self._buckets.remove_partition(event.table, partition_id, event.partition.name)
+            case _:
+                pass
+
+    def _forget(self, gone: tuple[TableBucket, ...], is_gone: Callable[[TableBucket], bool]) -> None:
+        for bucket in gone:
+            self._waiters.touch(bucket)
+        self._states.forget(is_gone)
+        self._logs.forget(is_gone)
