@@ -187,7 +187,7 @@ def _joined(aggregate: Aggregate, type_: DataType) -> Combine:
 
 
 def _bitmaps(column_name: str, function: str) -> Combine:
-    # numpy is loaded for tables that have bitmaps.
+    # pyroaring is loaded for tables that have bitmaps.
     from lakeward.storage.kv.roaring.roaring import check_bitmap, union_of_bitmaps
     from lakeward.storage.kv.roaring.roaring64 import check_bitmap64, union_of_bitmaps64
 

@@ -1,117 +1,55 @@
-"""Roaring bitmaps of 32-bit members in the portable format, as far as `rbm32` needs them: their union.
+"""Roaring bitmaps of 32-bit members in the portable format, by pyroaring: their union, for `rbm32`.
 
-without runs   12346: u32 | containers: u32
-with runs      12347: u16 | containers − 1: u16 | one bit per container, set = runs
-both           per container: high bits: u16, members − 1: u16
-               per container: where it starts: u32; left out of bitmaps with runs and fewer than 4 containers
-               the containers
+What is read is not trusted: ValueError. The forms of containers are chosen as the Java library chooses them: runs
+where they are smaller, else up to 4096 members an array.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
 
-from lakeward.storage.kv.roaring.roaring_containers import (
-    ARRAY,
-    BITMAP,
-    RUN,
-    Container,
-    read_container,
-    smallest,
-    union,
-)
+from pyroaring import BitMap
 
-_WITHOUT_RUNS = 12346
 _WITH_RUNS = 12347
-_WITHOUT_STARTS_BELOW = 4
-_CONTAINERS_MAX = 1 << 16
-_ARRAY_MEMBERS_MAX = 4096
-_U32 = struct.Struct("<I")
-_HEAD = struct.Struct("<HH")
+#: 12347, containers − 1; without runs it is another number.
+_COOKIE = struct.Struct("<HH")
+#: High bits, members − 1.
+_CONTAINER = struct.Struct("<HH")
 
 
 def check_bitmap(data: bytes) -> None:
     """ValueError when the bytes are not a bitmap."""
-    for container in _read(data).values():
-        smallest(container)
+    _read(data)
 
 
 def union_of_bitmaps(a: bytes, b: bytes) -> bytes:
     """The members of both; ValueError when the bytes are not bitmaps."""
-    return _write(merged(_read(a), _read(b)))
+    return write_smallest(_read(a) | _read(b))
 
 
-def merged(a: Mapping[int, Container], b: Mapping[int, Container]) -> dict[int, Container]:
-    """Containers of both by their high bits, in order, each in its smallest form."""
-    out: dict[int, Container] = {}
-    for high in sorted(a.keys() | b.keys()):
-        mine, other = a.get(high), b.get(high)
-        if mine is not None and other is not None:
-            out[high] = union(mine, other)
-        else:
-            one = mine or other
-            assert one is not None
-            out[high] = smallest(one)
-    return out
-
-
-def _read(data: bytes) -> dict[int, Container]:
+def read_bitmap(data: bytes) -> BitMap:
+    """A bitmap, its bounds and the order of its members checked; how many its runs announce is not."""
     try:
-        return _containers(data)
-    except struct.error as wrong:
-        raise ValueError("the bitmap is cut off") from wrong
+        return BitMap.deserialize(data)
+    except (ValueError, IndexError) as wrong:
+        raise ValueError(f"the bitmap is cut off, or its members are out of order: {wrong}") from wrong
 
 
-def _containers(data: bytes) -> dict[int, Container]:
-    (cookie,) = _U32.unpack_from(data)
-    at = _U32.size
-    runs = b""
-    if cookie & 0xFFFF == _WITH_RUNS:
-        count = (cookie >> 16) + 1
-        runs = data[at : at + (count + 7) // 8]
-        at += len(runs)
-    elif cookie == _WITHOUT_RUNS:
-        (count,) = _U32.unpack_from(data, at)
-        at += _U32.size
-    else:
-        raise ValueError("the bytes do not begin as a 32-bit Roaring bitmap in the portable format")
-    if count > _CONTAINERS_MAX or len(data) < at + count * _HEAD.size:
-        raise ValueError("the bitmap is cut off")
-    heads = list(_HEAD.iter_unpack(data[at : at + count * _HEAD.size]))
-    at += count * _HEAD.size
-    if not runs or count >= _WITHOUT_STARTS_BELOW:
-        at += count * _U32.size
-    out: dict[int, Container] = {}
-    before = -1
-    for i, (high, fewer) in enumerate(heads):
-        if high <= before:
-            raise ValueError("the containers are out of order")
-        before = high
-        out[high], at = read_container(_kind(i, fewer + 1, runs), fewer + 1, data, at)
-    return out
+def write_smallest(bitmap: BitMap) -> bytes:
+    """The bitmap in its smallest form."""
+    bitmap.run_optimize()
+    return bytes(bitmap.serialize())
 
 
-def _kind(i: int, cardinality: int, runs: bytes) -> int:
-    if runs and runs[i >> 3] >> (i & 7) & 1:
-        return RUN
-    return ARRAY if cardinality <= _ARRAY_MEMBERS_MAX else BITMAP
+def _read(data: bytes) -> BitMap:
+    bitmap = read_bitmap(data)
+    if _COOKIE.unpack_from(data)[0] == _WITH_RUNS and len(bitmap) != _announced_members(data):
+        raise ValueError("the bitmap has other members than it announces")
+    return bitmap
 
 
-def _write(containers: Mapping[int, Container]) -> bytes:
-    count = len(containers)
-    run_bits = sum(1 << i for i, container in enumerate(containers.values()) if container.kind == RUN)
-    if run_bits:
-        out = bytearray(_HEAD.pack(_WITH_RUNS, count - 1)) + run_bits.to_bytes((count + 7) // 8, "little")
-    else:
-        out = bytearray(_U32.pack(_WITHOUT_RUNS) + _U32.pack(count))
-    for high, container in containers.items():
-        out += _HEAD.pack(high, container.cardinality - 1)
-    if not run_bits or count >= _WITHOUT_STARTS_BELOW:
-        start = len(out) + count * _U32.size
-        for container in containers.values():
-            out += _U32.pack(start)
-            start += len(container.payload)
-    for container in containers.values():
-        out += container.payload
-    return bytes(out)
+def _announced_members(data: bytes) -> int:
+    """What the heads of the containers tell, in a bitmap with runs."""
+    containers = _COOKIE.unpack_from(data)[1] + 1
+    begin = _COOKIE.size + (containers + 7) // 8  # one bit per container: which are runs
+    return sum(fewer + 1 for _, fewer in _CONTAINER.iter_unpack(data[begin : begin + containers * _CONTAINER.size]))

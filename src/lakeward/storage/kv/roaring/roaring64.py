@@ -26,8 +26,7 @@ import itertools
 import struct
 from collections.abc import Mapping, Sequence
 
-from lakeward.storage.kv.roaring.roaring import merged
-from lakeward.storage.kv.roaring.roaring_containers import Container, read_container, smallest
+from lakeward.storage.kv.roaring.roaring_containers import Container, read_container, smallest, union
 
 _KEY_BYTES = 6
 _BRANCH_4, _BRANCH_16, _BRANCH_48, _BRANCH_256, _LEAF = range(5)
@@ -45,16 +44,26 @@ _TAIL = struct.Struct("<QII")
 
 def check_bitmap64(data: bytes) -> None:
     """ValueError when the bytes are not a bitmap."""
-    for container in _read(data).values():
+    for container in read_containers(data).values():
         smallest(container)
 
 
 def union_of_bitmaps64(a: bytes, b: bytes) -> bytes:
     """The members of both; ValueError when the bytes are not bitmaps."""
-    return _write(merged(_read(a), _read(b)))
+    mine, others = read_containers(a), read_containers(b)
+    return _write({key: _unite(mine.get(key), others.get(key)) for key in sorted(mine.keys() | others.keys())})
 
 
-def _read(data: bytes) -> dict[int, Container]:
+def _unite(a: Container | None, b: Container | None) -> Container:
+    if a is not None and b is not None:
+        return union(a, b)
+    one = a or b
+    assert one is not None, "the key is of one of them"
+    return smallest(one)
+
+
+def read_containers(data: bytes) -> dict[int, Container]:
+    """The containers by the high 48 bits of their members; ValueError when the bytes are not a bitmap."""
     try:
         if data[0] == 0:
             return {}
