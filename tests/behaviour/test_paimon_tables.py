@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from key_bytes import encode_key
 from lake_tables import TABLE_ID, Rounds, lake_rows, table_info
 from paimon_readers import read_by_paimon_rust, read_by_pypaimon
 
@@ -21,7 +22,7 @@ from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.data_types import BIGINT, STRING
 from lakeward.model.table import TableInfo
 from lakeward.records.key.bucketing import bucket_of
-from lakeward.records.key.key_encoding import KeyEncoding, encode_key
+from lakeward.records.key.key_encoding import KeyEncoding
 
 KEYED = {"id": "BIGINT NOT NULL", "name": "STRING"}
 PLACE = LakePlace(0)

@@ -9,6 +9,7 @@ UNION_ROUNDS says how many rounds, UNION_SEED with which seed; a failure names b
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import threading
@@ -192,7 +193,7 @@ class FollowedStream:
     def go_on(self, conn: lakeward.Connection, chance: random.Random, pause: Callable[[], object]) -> None:
         """The next batch, planned by a stream that knows nothing but its offset."""
         limit = ReadLimit(chance.choice([None, 10, 100, 1000]))
-        end = StreamOffset.of_text(self._stream(conn).latest(self._at, limit).to_text())
+        end = StreamOffset.of_json(json.loads(json.dumps(self._stream(conn).latest(self._at, limit).to_json())))
         plan = self._stream(conn).plan(self._at, end)
         pause()
         state, rows = self._rows(conn, plan)

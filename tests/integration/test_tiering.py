@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from eventually import eventually
 from lake_tables import pyiceberg_table, read_by_pyiceberg
+from log_watcher import LogWatcher
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
@@ -21,7 +22,6 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.tiering.round.round import RoundReport, run_round
 from lakeward.tiering.watch.housekeeper import Housekeeper
-from lakeward.tiering.watch.watchers import LogWatcher
 
 pytestmark = pytest.mark.slow
 PARTITIONED = "id BIGINT, name STRING, dt STRING"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bench.apache_fluss import lake_catalog
 from eventually import eventually
+from log_watcher import LogWatcher
 from pyiceberg.catalog import load_catalog
 
 import lakeward as lw
@@ -23,7 +24,6 @@ from lakeward.query.request.request import ReadRequest
 from lakeward.query.stream.stream import TableStream
 from lakeward.tiering.assembly import assembled, local_runner
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.watch.watchers import LogWatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from eventually import eventually
+from log_watcher import LogWatcher
 from tiering_runs import TIERED, Warehouse
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.spark.tiering.spark_runner import SparkRunner
-from lakeward.spark.tiering.tiering_job import tiering_service
+from lakeward.tiering.assembly import assembled
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.watch.watchers import LogWatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ def test_tables_are_tiered_by_spark(lake: Warehouse, spark: SparkSession) -> Non
     users.delete([{"id": 3}])
     log = lake.conn.table(f"{database}.log")
     settings = TieringSettings(lake.bootstrap, {"warehouse": str(lake.directory)})
-    service = tiering_service(settings, spark, lake.conn, LogWatcher())
+    service = assembled(settings, lake.conn, SparkRunner(spark), LogWatcher())
     thread = threading.Thread(target=service.run)
     thread.start()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from lakeward.model.schema import Aggregate, Column, Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.records.row.row_codec import RowCodec
-from lakeward.storage.kv.merge.changelog import Change, Image, apply_records
+from lakeward.storage.kv.merge.changelog import Change, ChangeType, Image, changes
 from lakeward.storage.kv.merge.merge_engines import LastRow, merger_for
 from lakeward.storage.kv.merge.row_merger import Fate, Merged, RowMerger, deletes_for
 from lakeward.storage.kv.merge.value_rows import ValueRows
@@ -111,3 +111,27 @@ def _roomy(type_: DataType) -> DataType:
 
 
 INT, STRING = t.INT(), t.STRING()
+
+
+def apply_records(
+    state: MutableMapping[bytes, bytes],
+    records: Iterable[tuple[bytes, bytes | None]],
+    merger: RowMerger,
+    image: Image = Image.FULL,
+    *,
+    blind: bool = False,
+) -> list[Change]:
+    """Merge records, (key, value) or (key, None) for a deletion, into the state, in order; returns the changelog."""
+    log: list[Change] = []
+    for key, new in records:
+        old = state.get(key)
+        merged = merger.delete(old) if new is None else merger.upsert(old, new)
+        if blind and isinstance(merged, bytes):
+            log.append(Change(ChangeType.UPDATE_AFTER, merged))
+        else:
+            log += changes(old, merged, image)
+        if isinstance(merged, bytes):
+            state[key] = merged
+        elif merged is Fate.REMOVE:
+            del state[key]
+    return log

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from log_watcher import LogWatcher
+
 import lakeward
 from lakeward.client.admin.lake import Lake
 from lakeward.errors import ErrorCode
@@ -28,7 +30,6 @@ from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.settings import TieringSettings
 from lakeward.tiering.task.task import TaskResult, TieringTask
 from lakeward.tiering.watch.lag import lag_of
-from lakeward.tiering.watch.watchers import LogWatcher
 
 _GIVE_UP_S = 90
 

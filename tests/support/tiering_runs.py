@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lake_tables import read_by_duckdb, read_by_pyiceberg
+from log_watcher import LogWatcher
 
 import lakeward
 from lakeward.client.admin.lake import TieringRound
@@ -17,7 +18,7 @@ from lakeward.tiering.round.round import RoundReport, Tools, run_round
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.task.task import run_task
-from lakeward.tiering.watch.watchers import LogWatcher, Watcher
+from lakeward.tiering.watch.watchers import Watcher
 
 #: Due at once, and again after each round.
 TIERED = {

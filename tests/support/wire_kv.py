@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from span_bytes import bytes_of
 from wire_client import WireCluster
 from wire_tables import LATEST, WireTable
 
@@ -27,7 +28,7 @@ from lakeward.protocol.messages.table import GetTableStatsRequest, PbTableStatsR
 from lakeward.records.batch.changelog_batch import changelog_rows
 from lakeward.records.batch.kv_batch import build_kv_batch
 from lakeward.records.batch.log_batch import crc_is_right, walk_batches
-from lakeward.records.batch.value_batch import values_of_batch
+from lakeward.records.batch.value_batch import parse_value_batch
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.key.key_encoding import KeyEncoding, key_encoder
 from lakeward.records.row import compacted_row
@@ -142,7 +143,7 @@ class WireKv:
     def rows_of(self, answer: ScanKvResponse) -> list[Row]:
         """The rows of an answer to SCAN_KV."""
         assert not answer.error_code, answer
-        return [self.row(value) for value in values_of_batch(answer.records)] if answer.records else []
+        return [self.row(value) for value in bytes_of(parse_value_batch(answer.records))] if answer.records else []
 
     def row_count(self, *, bucket: int = 0) -> int:
         """What GET_TABLE_STATS says."""

@@ -26,16 +26,6 @@ async def limited_values(cluster: Cluster, info: TableInfo, place: Place, limit:
     return values_in(await limited_records(cluster, info, place, limit))
 
 
-async def all_values(cluster: Cluster, info: TableInfo, place: Place) -> AsyncIterator[Spans]:
-    """All values of a bucket as they were at one moment, by SCAN_KV; a scan that is left early is closed."""
-    scan = await ValueScan.open(cluster, info, place)
-    try:
-        async for values in scan.values():
-            yield values
-    finally:
-        scan.close()
-
-
 class ValueScan:
     """A cursor of SCAN_KV: all values of a bucket as they were when it was opened."""
 

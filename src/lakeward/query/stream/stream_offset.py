@@ -14,7 +14,6 @@ where a stream began: asked again after a crash, it would begin elsewhere.
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -88,20 +87,6 @@ class StreamOffset:
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
                 f"The checkpoint holds offsets that cannot be read ({wrong!r}): {json!r}."
-            ) from wrong
-
-    def to_text(self) -> str:
-        """The JSON form as text."""
-        return json_text.dumps(self.to_json())
-
-    @classmethod
-    def of_text(cls, text: str) -> StreamOffset:
-        """The offsets of a text that `to_text` made."""
-        try:
-            return cls.of_json(json_text.loads(text))
-        except ValueError as wrong:
-            raise ErrorCode.INVALID_SCAN_REQUEST.error(
-                f"The checkpoint holds offsets that cannot be read: {wrong}."
             ) from wrong
 
 

@@ -128,18 +128,6 @@ def encode_rows(
     return EncodedRows(batch.num_rows, whole, magic, len(statistics))
 
 
-def build_arrow_batch(
-    batch: pa.RecordBatch,
-    schema_id: int,
-    writer_id: int = NO_WRITER,
-    sequence: int = NO_SEQUENCE,
-    compression: str = "ZSTD",
-    level: int | None = None,
-) -> memoryview:
-    """Encode rows and put a header before them."""
-    return encode_rows(batch, compression, level).seal(schema_id, writer_id, sequence)
-
-
 def _stream(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> tuple[memoryview, int]:
     """An Arrow stream of the batch without end mark, and where its second message, the rows, begins."""
     room = _room_for(batch)

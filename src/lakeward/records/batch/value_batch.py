@@ -6,8 +6,6 @@ value := schema id:i16 | row
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -41,14 +39,6 @@ def encode_value_batch(values: Spans) -> bytearray:
 def parse_value_batch(data: memoryview | bytes | bytearray) -> Spans:
     """The values of a batch; CORRUPT_RECORD when the bytes are none."""
     return Spans(*_cut(data))
-
-
-def values_of_batch(data: memoryview | bytes | bytearray) -> Iterator[memoryview]:
-    """The values of a batch, one after the other."""
-    (array,), starts, ends = _cut(data)
-    view = array.data
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        yield view[start:end]
 
 
 def _cut(data: memoryview | bytes | bytearray) -> tuple[list[U8], I64, I64]:

@@ -81,11 +81,6 @@ def key_encoder(encoding: KeyEncoding, types: tuple[DataType, ...]) -> KeyEncode
             return _hudi(types)
 
 
-def encode_key(encoding: KeyEncoding, types: Sequence[DataType], values: Sequence[Any]) -> bytes:
-    """The key bytes of one row's key columns."""
-    return key_encoder(encoding, tuple(types))(values)
-
-
 def _refuse_types(lake: str, types: Sequence[DataType], refused: frozenset[TypeRoot]) -> None:
     for type_ in types:
         if type_.root in refused:

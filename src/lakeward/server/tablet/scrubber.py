@@ -40,7 +40,6 @@ class Scrubber:
         self._task: asyncio.Task[None] | None = None
         self._read_at = self._clock.monotonic()
         self.bytes_read = 0
-        self.passes = 0
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
         """Go on until it is stopped; a rate of nothing switches it off."""
@@ -65,7 +64,6 @@ class Scrubber:
                     _log.debug("%s was not scrubbed: %s", bucket, wrong)
                 except Exception:  # noqa: BLE001 - one bucket must not end the scrubbing of others
                     _log.exception("%s could not be scrubbed; it will be tried again", bucket)
-            self.passes += 1
 
     async def scrub(self, bucket: TableBucket) -> None:
         """Read the closed segments of a bucket."""

@@ -11,11 +11,7 @@ from lakeward.client.blocking.sync import Connection
 from lakeward.options.spark import client_options
 from lakeward.query.door import connect
 from lakeward.spark.setup.spark_session import session
-from lakeward.spark.tiering.spark_runner import SparkRunner
-from lakeward.tiering.assembly import assembled
-from lakeward.tiering.service import TieringService
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.watch.watchers import Watcher
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,13 +23,6 @@ def tiering_session(settings: TieringSettings) -> SparkSession:
     return session(
         settings.bootstrap, master=settings.master, app_name="lakeward tiering", **{**ours, **settings.spark}
     )
-
-
-def tiering_service(
-    settings: TieringSettings, spark: SparkSession, conn: Connection, watcher: Watcher
-) -> TieringService:
-    """A service that runs its rounds on a session."""
-    return assembled(settings, conn, SparkRunner(spark), watcher)
 
 
 def opened(settings: TieringSettings) -> Connection:

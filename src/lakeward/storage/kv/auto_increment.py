@@ -33,19 +33,14 @@ NO_IDS = IdRange(1, 0)
 class AutoIncrement:
     """The numbers of one bucket."""
 
-    def __init__(self, table: TableInfo, reserve: Reserve, held: IdRange = NO_IDS) -> None:
+    def __init__(self, table: TableInfo, reserve: Reserve) -> None:
         (name,) = table.schema.auto_increment
         self._table = table.path
         self._column = table.schema.column(name)
         self._largest = _LARGEST[self._column.type.root]
         self._cache_size = table_options.AUTO_INCREMENT_CACHE.read(table.descriptor.properties)
         self._reserve = reserve
-        self._held = held
-
-    @property
-    def held(self) -> IdRange:
-        """What is left of the segment; belongs into each snapshot of the bucket."""
-        return self._held
+        self._held = NO_IDS
 
     def take(self) -> int:
         """The next number; a new segment is reserved when there is none."""
@@ -60,18 +55,3 @@ class AutoIncrement:
             )
         self._held = IdRange(held.next + 1, held.last)
         return held.next
-
-
-def held_after_replay(snapshot: IdRange | None, last_used: int | None, cache_size: int) -> IdRange:
-    """What a bucket holds after its log was replayed from a snapshot; without a snapshot it takes a new segment.
-
-    `last_used` is the largest number in the replayed rows. Beyond the snapshot's segment it lies in a later one of the
-    same size, and the rest of that one is ours. (Apache Fluss goes on into the segment after it when that one was just
-    used up, though it may be another bucket's; we take a new one.)
-    """
-    if snapshot is None:
-        return NO_IDS
-    if last_used is None or last_used < snapshot.next:
-        return snapshot
-    segments = max(0, -((snapshot.last - last_used) // cache_size))
-    return IdRange(last_used + 1, snapshot.last + segments * cache_size)

@@ -37,7 +37,6 @@ from lakeward.storage.kv.store.store import KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
 
 _log = logging.getLogger(__name__)
-KeySlices = Slices
 
 
 class KvTablet:

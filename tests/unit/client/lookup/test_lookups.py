@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from fake_cluster import Asked, FakeCluster, table_info
+from span_bytes import bytes_of
 
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.keys.conventions import Bucketing
@@ -27,7 +28,7 @@ from lakeward.protocol.messages.kv import (
     PrefixLookupResponse,
 )
 from lakeward.protocol.messages.packed_kv import PackedLookupResponse
-from lakeward.records.batch.value_batch import encode_value_batch, values_of_batch
+from lakeward.records.batch.value_batch import encode_value_batch, parse_value_batch
 
 INFO = table_info("a STRING, b INT, PRIMARY KEY (a, b) NOT ENFORCED", bucket_by=("a",), buckets=2)
 ROWS = pa.record_batch({"a": ["x", "y", "z", "x"], "b": pa.array([1, 2, 3, 4], pa.int32())})
@@ -89,7 +90,7 @@ def reply(asked: Asked, *refused: tuple[int, ErrorCode], known: bytes = b"\1\0ro
 
 def rows_in(found: Found) -> list[bytes | None]:
     """The values in the order of the keys."""
-    values = [bytes(v) for v in values_of_batch(bytes(encode_value_batch(found.values)))]
+    values = bytes_of(parse_value_batch(bytes(encode_value_batch(found.values))))
     return [None if place < 0 else values[place] for place in found.places.tolist()]
 
 
@@ -173,5 +174,5 @@ async def test_rows_of_prefixes_come_prefix_by_prefix(cluster: Cluster) -> None:
         lists = tuple(PbValueList(values=(key + b"1", key + b"2")) for key in bucket.keys)
         replies.append(PbPrefixLookupRespForBucket(bucket_id=bucket.bucket_id, value_lists=lists))
     asked.answer.set_result(PrefixLookupResponse(buckets_resp=tuple(reversed(replies))))
-    values = [bytes(v) for v in values_of_batch(bytes(encode_value_batch(await looking)))]
+    values = bytes_of(parse_value_batch(bytes(encode_value_batch(await looking))))
     assert values == [b"\1" + prefix + number for prefix in (b"x", b"y", b"z", b"x") for number in (b"1", b"2")]

@@ -11,7 +11,7 @@ from fake_cluster import Asked, FakeCluster, table_info
 
 from lakeward.client.admin.offsets import Place
 from lakeward.client.forms.results import BucketId
-from lakeward.client.state.value_scans import all_values
+from lakeward.client.state.value_scans import ValueScan
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api
@@ -44,9 +44,14 @@ def answer(asked: Asked, count: int, *, more: bool) -> None:
     )
 
 
-def scan(cluster: Cluster) -> AsyncIterator[Spans]:
-    """The scan of the place."""
-    return all_values(cluster, INFO, PLACE)  # type: ignore[arg-type]
+async def scan(cluster: Cluster) -> AsyncIterator[Spans]:
+    """The scan of the place, closed when it is left."""
+    begun = await ValueScan.open(cluster, INFO, PLACE)  # type: ignore[arg-type]
+    try:
+        async for values in begun.values():
+            yield values
+    finally:
+        begun.close()
 
 
 async def read(cluster: Cluster, sizes: list[int]) -> None:

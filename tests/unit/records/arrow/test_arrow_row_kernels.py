@@ -11,11 +11,12 @@ from kernel_batches import FORMS, brisk, encoded, schema_of, tables
 from span_bytes import bytes_of
 
 from lakeward.model.data_types import INT, STRING
-from lakeward.records.arrow.arrow_row_kernels import arrow_of_rows, keys_of_arrow, rows_of_arrow
+from lakeward.records.arrow.arrow_row_kernels import arrow_of_rows, columns_of_arrow
 from lakeward.records.arrow.arrow_rows import arrow_to_rows, rows_to_arrow
-from lakeward.records.columnar.row_kernels import RowForm
+from lakeward.records.columnar.row_kernels import RowForm, encode_rows
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.key.key_encoding import KeyEncoding
+from lakeward.records.key.key_rows import keys_of_columns
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -27,7 +28,8 @@ def test_slices_become_the_rows_they_show(form: RowForm, table, data) -> None:
     schema = schema_of(types)
     whole = rows_to_arrow(encoded(form, types, lines), schema, FORMS[form](types))
     piece = whole.slice(data.draw(st.integers(0, len(lines))), data.draw(st.integers(0, len(lines))))
-    assert bytes_of(rows_of_arrow(piece, schema, form)) == arrow_to_rows(piece, schema, FORMS[form])
+    rows = Spans.of_bounds(*encode_rows(columns_of_arrow(piece, schema), types, form))
+    assert bytes_of(rows) == arrow_to_rows(piece, schema, FORMS[form])
 
 
 def test_rows_of_older_schemas_are_read_with_newer_ones() -> None:
@@ -42,7 +44,6 @@ def test_keys_of_a_batch() -> None:
     """Key bytes of each row, in the table's encoding."""
     schema = schema_of((STRING(), INT()))
     batch = pa.record_batch([pa.array(["a", "b"]), pa.array([300, 1], pa.int32())], names=["c0", "c1"])
-    assert [k.hex() for k in bytes_of(keys_of_arrow(batch, schema, [1, 0], KeyEncoding.COMPACTED))] == [
-        "ac020161",
-        "010162",
-    ]
+    types = [c.type for c in schema.columns]
+    keys = keys_of_columns(columns_of_arrow(batch, schema), types, [1, 0], KeyEncoding.COMPACTED)
+    assert [key.hex() for key in bytes_of(keys)] == ["ac020161", "010162"]

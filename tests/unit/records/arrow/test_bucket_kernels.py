@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from key_bytes import encode_key
 from row_strategies import scalar_types, unhurried, values
 from row_vectors import VECTORS, label, types_of, values_of
 
@@ -18,7 +19,7 @@ from lakeward.model.data_types import ARRAY, BOOLEAN, FLOAT, INT, STRING, TypeRo
 from lakeward.records.arrow.arrow_rows import array_of
 from lakeward.records.arrow.bucket_kernels import assign_buckets, encode_keys
 from lakeward.records.key.bucketing import bucket_of
-from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding, encode_key
+from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding
 
 LAKE_OF = {"compacted": None, "paimon": "paimon", "iceberg": "iceberg"}
 NOT_ICEBERG = {TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.TIMESTAMP_LTZ}

@@ -11,7 +11,7 @@ from arrow_batches import EVERY_SHAPE, read_batch
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_columns
 from lakeward.records.arrow.arrow_rows import rows_to_arrow
-from lakeward.records.arrow.log_batch_builder import LogBatchBuilder, build_arrow_batch, encode_rows
+from lakeward.records.arrow.log_batch_builder import LogBatchBuilder, encode_rows
 from lakeward.records.arrow.row_batches import records_of
 from lakeward.records.batch.log_batch import cut_batches
 from lakeward.records.batch.statistics import parse_statistics
@@ -24,7 +24,7 @@ ROWS = pa.record_batch({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", N
 @pytest.mark.parametrize("compression", ["NONE", "LZ4_FRAME", "ZSTD"])
 def test_rows_of_every_shape_survive(compression: str) -> None:
     """Whatever the codec, pyarrow reads back the rows and the header says what it holds."""
-    data = build_arrow_batch(EVERY_SHAPE, schema_id=3, writer_id=1001, sequence=7, compression=compression)
+    data = encode_rows(EVERY_SHAPE, compression).seal(3, writer_id=1001, sequence=7)
     (span,) = cut_batches(data)
     header = span.header
     assert (header.schema_id, header.writer_id, header.batch_sequence, header.record_count) == (3, 1001, 7, 3)
@@ -35,7 +35,7 @@ def test_rows_of_every_shape_survive(compression: str) -> None:
 def test_a_slice_is_written_alone() -> None:
     """A slice of a large batch does not drag the rest along."""
     large = pa.record_batch({"n": pa.array(range(100_000), pa.int64())})
-    data = build_arrow_batch(large.slice(500, 10), 1, compression="NONE")
+    data = encode_rows(large.slice(500, 10), "NONE").seal(1)
     assert len(data) < 1000
     assert read_batch(bytes(data), large.schema).column("n").to_pylist() == list(range(500, 510))
 
@@ -44,7 +44,7 @@ def test_rows_that_do_not_compress_are_written_all_the_same() -> None:
     """Random bytes swell a little when compressed; the batch is whole."""
     noise = pa.record_batch({"x": pa.array([os.urandom(1000) for _ in range(500)])})
     for compression in ("LZ4_FRAME", "ZSTD"):
-        data = build_arrow_batch(noise, 1, compression=compression)
+        data = encode_rows(noise, compression).seal(1)
         cut_batches(data)
         assert read_batch(bytes(data), noise.schema).equals(noise)
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kernel_batches import guarded
 from row_strategies import unhurried
 from row_vectors import VECTORS
+from span_bytes import bytes_of
 
 from lakeward.errors import CorruptError
-from lakeward.records.batch.value_batch import encode_value_batch, parse_value_batch, split_values, values_of_batch
+from lakeward.records.batch.value_batch import encode_value_batch, parse_value_batch, split_values
 from lakeward.records.kernels.spans import Spans
 
 VECTOR = VECTORS["value_record_batch"][0]
@@ -27,7 +28,7 @@ def test_the_batch_of_the_vectors_is_read_and_written() -> None:
     told = VECTOR["decoded"]["records"]
     assert ids.tolist() == [r["schema_id"] for r in told]
     assert rows.sizes.tolist() == [len(r["row"]) // 2 for r in told]
-    assert [bytes(v)[2:].hex() for v in values_of_batch(raw)] == [r["row"] for r in told]
+    assert [v[2:].hex() for v in bytes_of(parse_value_batch(raw))] == [r["row"] for r in told]
 
 
 @unhurried
@@ -35,7 +36,7 @@ def test_the_batch_of_the_vectors_is_read_and_written() -> None:
 def test_values_survive_a_round_trip(values: list[bytes]) -> None:
     """Values come back in order."""
     batch = encode_value_batch(Spans.of(values))
-    assert [bytes(v) for v in values_of_batch(batch)] == values
+    assert bytes_of(parse_value_batch(batch)) == values
 
 
 @unhurried
@@ -45,7 +46,7 @@ def test_damage_is_values_or_corrupt(values: list[bytes], data) -> None:
     batch = encode_value_batch(Spans.of(values))
     batch[data.draw(st.integers(0, len(batch) - 1))] = data.draw(st.integers(0, 255))
     with guarded(bytes(batch[: data.draw(st.integers(0, len(batch)))])) as memory, contextlib.suppress(CorruptError):
-        assert sum(len(v) for v in values_of_batch(memory.data)) <= len(batch)
+        assert sum(len(v) for v in bytes_of(parse_value_batch(memory.data))) <= len(batch)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from key_bytes import encode_key
 from row_strategies import rows, scalar_types, unhurried
 from row_vectors import VECTORS, label, types_of, values_of
 
@@ -11,7 +12,7 @@ from lakeward.errors import CorruptError, UnsupportedError
 from lakeward.model.data_types import INT, STRING, TIMESTAMP
 from lakeward.model.values import Timestamp
 from lakeward.records.key.key_decoding import decode_key
-from lakeward.records.key.key_encoding import KeyEncoding, encode_key
+from lakeward.records.key.key_encoding import KeyEncoding
 
 _SINGLE = [v for v in VECTORS["single_column_keys_and_buckets"] if v["encoder"] != "hudi"]
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from hypothesis import given
+from key_bytes import encode_key
 from row_strategies import rows, scalar_types, unhurried
 from row_vectors import VECTORS, label, types_of, values_of
 
@@ -26,7 +27,7 @@ from lakeward.model.data_types import (
 from lakeward.model.type_text import parse_type
 from lakeward.model.values import Timestamp
 from lakeward.records.key.bucketing import bucket_of
-from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding, encode_key, primary_key_encoding
+from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding, primary_key_encoding
 from lakeward.records.row import compacted_row
 
 LAKE_OF = {"compacted": None, "paimon": "paimon", "iceberg": "iceberg"}

@@ -10,7 +10,7 @@ from merge_tables import INT, PkTable
 from lakeward.errors import LakewardError
 from lakeward.model import data_types as t
 from lakeward.model.data_types import DataType
-from lakeward.storage.kv.auto_increment import NO_IDS, AutoIncrement, IdRange, held_after_replay
+from lakeward.storage.kv.auto_increment import AutoIncrement
 
 
 class Counter:
@@ -40,7 +40,7 @@ def test_numbers_begin_at_one() -> None:
     assert counter.calls == 0
     assert [numbers.take() for _ in range(3)] == [1, 2, 3]
     assert counter.value == 100_000
-    assert numbers.held == IdRange(4, 100_000)
+    assert counter.calls == 1
 
 
 def test_buckets_take_turns_by_segment() -> None:
@@ -50,13 +50,6 @@ def test_buckets_take_turns_by_segment() -> None:
     a, b = AutoIncrement(info, counter.reserve), AutoIncrement(info, counter.reserve)
     assert [a.take(), b.take(), a.take(), a.take(), b.take(), b.take()] == [1, 3, 2, 5, 4, 7]
     assert counter.calls == 4
-
-
-def test_a_bucket_goes_on_with_what_it_holds() -> None:
-    """After a restart from a snapshot no new segment is needed."""
-    counter = Counter(200)
-    numbers = AutoIncrement(table(cache_size=100).info, counter.reserve, held=IdRange(42, 43))
-    assert [numbers.take(), numbers.take(), numbers.take()] == [42, 43, 201]
 
 
 @pytest.mark.parametrize(("type_", "largest"), [(INT, 2**31 - 1), (t.BIGINT(), 2**63 - 1)], ids=["INT", "BIGINT"])
@@ -69,40 +62,14 @@ def test_numbers_end_with_their_type(type_: DataType, largest: int) -> None:
             numbers.take()
 
 
-@pytest.mark.parametrize(
-    ("snapshot", "last_used", "held"),
-    [
-        (None, None, NO_IDS),
-        (None, 17, NO_IDS),
-        (IdRange(5, 10), None, IdRange(5, 10)),
-        (IdRange(5, 10), 3, IdRange(5, 10)),
-        (IdRange(5, 10), 7, IdRange(8, 10)),
-        (IdRange(5, 10), 10, IdRange(11, 10)),
-        (IdRange(5, 10), 24, IdRange(25, 30)),
-        (IdRange(5, 10), 30, IdRange(31, 30)),
-        (NO_IDS, 13, IdRange(14, 20)),
-    ],
-)
-def test_a_replayed_bucket_holds(snapshot: IdRange | None, last_used: int | None, held: IdRange) -> None:
-    """Numbers go on after the last one used, to the end of its segment; a segment that is used up leaves none."""
-    assert held_after_replay(snapshot, last_used, cache_size=10) == held
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.booleans()), max_size=60), st.integers(1, 5))
-def test_numbers_stay_unique_through_restarts(steps: list[tuple[int, bool, bool]], cache_size: int) -> None:
-    """Whichever buckets are snapshotted and restarted when, no number is given twice."""
+@given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=60), st.integers(1, 5))
+def test_numbers_stay_unique_through_restarts(steps: list[tuple[int, bool]], cache_size: int) -> None:
+    """Whichever buckets are restarted when, no number is given twice: a restarted bucket takes a new segment."""
     counter, info = Counter(), table(cache_size=cache_size).info
     buckets = {b: AutoIncrement(info, counter.reserve) for b in range(3)}
-    snapshots: dict[int, IdRange | None] = dict.fromkeys(range(3))
-    since: dict[int, int | None] = dict.fromkeys(range(3))
     given_out: list[int] = []
-    for bucket, snapshot, restart in steps:
-        number = buckets[bucket].take()
-        given_out.append(number)
-        since[bucket] = number
-        if snapshot:
-            snapshots[bucket], since[bucket] = buckets[bucket].held, None
+    for bucket, restart in steps:
+        given_out.append(buckets[bucket].take())
         if restart:
-            held = held_after_replay(snapshots[bucket], since[bucket], cache_size)
-            buckets[bucket] = AutoIncrement(info, counter.reserve, held)
+            buckets[bucket] = AutoIncrement(info, counter.reserve)
     assert len(set(given_out)) == len(given_out)

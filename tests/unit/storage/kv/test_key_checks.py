@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from key_bytes import encode_key
 
 from lakeward.errors import LakewardError
 from lakeward.model import data_types as t
@@ -17,7 +18,6 @@ from lakeward.model.values import Timestamp
 from lakeward.records.batch.kv_batch import KvBatch, build_kv_batch, parse_kv_batch
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.key.bucketing import bucket_of
-from lakeward.records.key.key_encoding import encode_key
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from merge_tables import INT, STRING, PkTable, Row, column
+from merge_tables import INT, STRING, PkTable, Row, apply_records, column
 
 from lakeward.errors import InvalidError
 from lakeward.model import data_types as t
 from lakeward.model.data_types import DataType
 from lakeward.model.schema import Column
 from lakeward.model.values import Timestamp
-from lakeward.storage.kv.merge.changelog import Image, apply_records
+from lakeward.storage.kv.merge.changelog import Image
 
 Cells = dict[str, Any]
 Function = Callable[[Any, Any], Any]

@@ -52,7 +52,6 @@ class CopyCounts:
 
     segments: int = 0
     bytes: int = 0
-    commits: int = 0
     expired: int = 0
 
 
@@ -324,7 +323,6 @@ class LogCopies:
         except Exception:
             self._garbage.unused(directory, copied, manifest_id)
             raise
-        self.counts.commits += 1
         named = {segment.segment_id for segment in manifest.segments}
         gone = [one.segment_id for one in before.segments if one.segment_id not in named]
         gone += [one for one in copied if one not in named]

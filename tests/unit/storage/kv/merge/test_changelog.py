@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from merge_tables import INT, STRING, PkTable, Row
+from merge_tables import INT, STRING, PkTable, Row, apply_records
 
-from lakeward.storage.kv.merge.changelog import Change, ChangeType, Image, apply_records, changes, image_of, is_blind
-from lakeward.storage.kv.merge.merge_engines import merger_for
+from lakeward.storage.kv.merge.changelog import Change, ChangeType, Image, changes
 from lakeward.storage.kv.merge.row_merger import Fate, Merged
 
 NEW, BEFORE, AFTER, GONE = ChangeType.INSERT, ChangeType.UPDATE_BEFORE, ChangeType.UPDATE_AFTER, ChangeType.DELETE
@@ -65,20 +64,7 @@ def test_a_first_row_table_logs_only_first_rows() -> None:
 def test_blind_upserts_are_all_updates() -> None:
     """Where old rows are not looked for, an insert cannot be told from an update; deletes still show the old row."""
     table = PkTable(COLUMNS, properties={"table.changelog.image": "WAL"})
-    merger = merger_for(table.info, table.schema_of)
-    assert is_blind(table.info, merger)
     row = table.value(1, 1, "x")
     records = [(b"1", row), (b"1", row), (b"1", None), (b"1", None)]
-    log = apply_records({}, records, table.merger(), image_of(table.info), blind=True)
+    log = apply_records({}, records, table.merger(), Image.WAL, blind=True)
     assert log == [Change(AFTER, row), Change(AFTER, row), Change(GONE, row)]
-
-
-def test_upserts_are_blind_only_where_nothing_needs_the_old_row() -> None:
-    """Image FULL, a merge engine, target columns and an auto-increment column each need it."""
-    wal = {"table.changelog.image": "WAL"}
-    full, first = PkTable(COLUMNS), PkTable(COLUMNS, properties=wal | {"table.merge-engine": "first_row"})
-    plain, numbered = PkTable(COLUMNS, properties=wal), PkTable(COLUMNS, properties=wal, auto_increment=["a"])
-    assert not is_blind(full.info, None)
-    assert not is_blind(first.info, first.merger())
-    assert not is_blind(plain.info, plain.merger([0, 1]))
-    assert not is_blind(numbered.info, None)
