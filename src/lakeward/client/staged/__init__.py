@@ -21,7 +21,8 @@ On the driver
     log_headers     the headers of a bucket's log from an offset on
 
 Both
-    directory       a local directory; files that are created once
+    open_directory    a path or URI → one of the two
+    directory         a local directory; files that are created once
     remote_directory  the same on any file system of pyarrow.fs
     table_access    the parts of a connection that staged writes work with
 """

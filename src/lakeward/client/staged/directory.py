@@ -1,4 +1,4 @@
-"""Directory: where staged writes keep their files. A local directory, or one of pyarrow.fs.
+"""Directory: where staged writes keep their files; LocalDirectory, one of this machine.
 
 `create_once` is what exactly-once rests on: of two who create the same name one wins, and readers see all of a file or
 none of it.
@@ -17,15 +17,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
-from urllib.parse import unquote, urlsplit
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.private_files import new_private_file, private_directory
-
-#: Hadoop's names of file systems that pyarrow calls otherwise.
-_HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
-_RENAME_REFUSES = {"hdfs", "viewfs"}
 
 
 class Found(NamedTuple):
@@ -79,20 +74,6 @@ class Directory(Protocol):
     def delete_tree(self, name: str) -> None:
         """Delete a sub-directory with all that is in it, if it is there."""
         ...
-
-
-def directory_at(place: str | os.PathLike[str]) -> Directory:
-    """The directory of a path, or of a URI as Hadoop or pyarrow write it."""
-    text = os.fspath(place)
-    parts = urlsplit(text)
-    if len(parts.scheme) < 2:  # none, or the letter of a drive
-        return LocalDirectory(Path(text))
-    if parts.scheme == "file":
-        return LocalDirectory(Path(unquote(parts.path)))
-    from lakeward.client.staged.remote_directory import RemoteDirectory
-
-    scheme = _HADOOP_SCHEMES.get(parts.scheme, parts.scheme)
-    return RemoteDirectory(scheme + text[len(parts.scheme) :], rename_refuses=scheme in _RENAME_REFUSES)
 
 
 class LocalDirectory:

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakeward.client.staged.directory import Directory, directory_at
+from lakeward.client.staged.directory import Directory
 from lakeward.client.staged.manifest import Manifest, WriterChain
+from lakeward.client.staged.open_directory import directory_at
 from lakeward.runtime.clock import Clock
 
 _MANIFEST, _DONE, _PARTS, _ANY = "manifest-", "done-", "parts", "any"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged.appender import Appender, WriterForgottenError
-from lakeward.client.staged.directory import directory_at
 from lakeward.client.staged.ledger import Contents, Done, Ledger
 from lakeward.client.staged.manifest import Manifest
+from lakeward.client.staged.open_directory import directory_at
 from lakeward.client.staged.part import Part
 from lakeward.client.staged.planning import plan_parts
 from lakeward.client.staged.table_access import TableAccess

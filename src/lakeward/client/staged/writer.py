@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.client.staged.directory import directory_at
+from lakeward.client.staged.open_directory import directory_at
 from lakeward.client.staged.ordered_work import OrderedWork
 from lakeward.client.staged.part import Entry, Part
 from lakeward.client.staged.stages import Finished, Routed, stage_for

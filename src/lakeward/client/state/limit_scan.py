@@ -8,17 +8,11 @@ from lakeward.client.admin.admin import known_schema
 from lakeward.client.admin.offsets import Place, TableOffsets
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
-from lakeward.client.cluster.patience import ask_leader
 from lakeward.client.decode.batch_cutter import cut
 from lakeward.client.decode.log_decoder import Chunk, LogDecoder
-from lakeward.errors import ErrorCode
+from lakeward.client.state.first_records import first_records
 from lakeward.model.table import TableInfo
-from lakeward.protocol.api import Api
-from lakeward.protocol.messages.log import LimitScanRequest, LimitScanResponse
 from lakeward.records.batch.batch_header import read_header
-from lakeward.rpc.channel import Channel
-
-_TIMEOUT_MS = 120_000
 
 
 async def limit_scan(cluster: Cluster, info: TableInfo, partitions: Partitions, limit: int) -> pa.Table:
@@ -40,33 +34,11 @@ async def limit_scan(cluster: Cluster, info: TableInfo, partitions: Partitions, 
     return pa.Table.from_batches(found, decoder.schema)
 
 
-async def limited_records(cluster: Cluster, info: TableInfo, place: Place, limit: int) -> memoryview:
-    """What a bucket answers to LIMIT_SCAN: log batches, or a batch of values in the order of their keys."""
-    ask = LimitScanRequest(
-        table_id=info.table_id,
-        partition_id=place.bucket.partition_id,
-        bucket_id=place.bucket.bucket,
-        limit=limit,
-    )
-
-    async def send(channel: Channel) -> LimitScanResponse:
-        answer: LimitScanResponse = await channel.request(Api.LIMIT_SCAN, ask, timeout_ms=_TIMEOUT_MS)
-        if answer.error_code:
-            raise ErrorCode.of_wire(answer.error_code).error(f"{info.path}, bucket {place.id}: {answer.error_message}")
-        return answer
-
-    records = (await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)).records
-    if not records:
-        return memoryview(b"")
-    assert isinstance(records, memoryview)
-    return records
-
-
 async def _log_rows(
     cluster: Cluster, info: TableInfo, decoder: LogDecoder, place: Place, limit: int
 ) -> list[pa.RecordBatch]:
     found: list[pa.RecordBatch] = []
-    for piece, _ in cut(await limited_records(cluster, info, place, limit)):
+    for piece, _ in cut(await first_records(cluster, info, place, limit)):
         first = read_header(piece).base_offset
         chunk = Chunk(piece, place.bucket.bucket, first, None, projected=False, partition=place.id.partition)
         for schema_id in decoder.unknown_schemas(chunk):
@@ -85,7 +57,7 @@ async def _values(cluster: Cluster, info: TableInfo, places: list[Place], limit:
     for place in places:
         if left <= 0:
             break
-        rows = await decoder.decode(values_in(await limited_records(cluster, info, place, left)))
+        rows = await decoder.decode(values_in(await first_records(cluster, info, place, left)))
         found.append(rows)
         left -= rows.num_rows
     return pa.Table.from_batches(found, decoder.schema)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from lakeward.client.admin.offsets import Place
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.patience import ask_leader
-from lakeward.client.state.limit_scan import limited_records
+from lakeward.client.state.first_records import first_records
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -23,7 +23,7 @@ _SCAN_TIMEOUT_MS = 120_000
 
 async def limited_values(cluster: Cluster, info: TableInfo, place: Place, limit: int) -> Spans:
     """The first values of a bucket in the order of their keys."""
-    return values_in(await limited_records(cluster, info, place, limit))
+    return values_in(await first_records(cluster, info, place, limit))
 
 
 class ValueScan:

@@ -1,0 +1,36 @@
+"""LIMIT_SCAN: a few records of one bucket, as its server has them at hand."""
+
+from __future__ import annotations
+
+from lakeward.client.admin.offsets import Place
+from lakeward.client.cluster.cluster import Cluster
+from lakeward.client.cluster.patience import ask_leader
+from lakeward.errors import ErrorCode
+from lakeward.model.table import TableInfo
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.log import LimitScanRequest, LimitScanResponse
+from lakeward.rpc.channel import Channel
+
+_TIMEOUT_MS = 120_000
+
+
+async def first_records(cluster: Cluster, info: TableInfo, place: Place, limit: int) -> memoryview:
+    """What a bucket answers to LIMIT_SCAN: log batches, or a batch of values in the order of their keys."""
+    ask = LimitScanRequest(
+        table_id=info.table_id,
+        partition_id=place.bucket.partition_id,
+        bucket_id=place.bucket.bucket,
+        limit=limit,
+    )
+
+    async def send(channel: Channel) -> LimitScanResponse:
+        answer: LimitScanResponse = await channel.request(Api.LIMIT_SCAN, ask, timeout_ms=_TIMEOUT_MS)
+        if answer.error_code:
+            raise ErrorCode.of_wire(answer.error_code).error(f"{info.path}, bucket {place.id}: {answer.error_message}")
+        return answer
+
+    records = (await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)).records
+    if not records:
+        return memoryview(b"")
+    assert isinstance(records, memoryview)
+    return records
