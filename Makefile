@@ -22,7 +22,8 @@ $(READY): pyproject.toml
 	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
 	@echo "Installing Lakeward and what it needs into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark]'
-	@$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up  # compiles what primary key tables need, once
+	@echo "Compiling what primary key tables need, once …"
+	@$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up
 	@touch $@
 
 run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
