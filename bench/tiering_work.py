@@ -27,7 +27,7 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.spark.tiering.spark_runner import SparkRunner
 from lakeward.spark.tiering.tiering_job import tiering_session
 from lakeward.tiering.round.catalogs import LakeCatalogs
-from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.settings import TieringSettings
 
 _KEYED = pa.schema(
@@ -46,7 +46,7 @@ class Rounds:
         self.settings = TieringSettings(target.bootstrap, {"warehouse": str(warehouse)}, "local[2]")
         self.spark = tiering_session(self.settings)
         self.spark.sparkContext.setLogLevel("ERROR")
-        self._tools = Tools(
+        self._context = RoundContext(
             self.conn, LakeCatalogs(self.settings.lake), SparkRunner(self.spark), SystemClock(), target.bootstrap, {}
         )
 
@@ -62,7 +62,7 @@ class Rounds:
 
     def round(self, table: Any) -> RoundReport:
         """One round of a table."""
-        return run_round(self._tools, TieringRound(table.info.table_id, table.path, 0, 0))
+        return run_round(self._context, TieringRound(table.info.table_id, table.path, 0, 0))
 
     def close(self) -> None:
         """End the session."""

@@ -25,7 +25,7 @@ from lakeward.query.plan.splits import LakeSplit
 from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
-from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.task.task import run_task
 
@@ -52,7 +52,7 @@ class Lake:
         self.warehouse = str(warehouse)
         self.conn = lakeward.connect(target.bootstrap, lake={"warehouse": self.warehouse})
         clock = SystemClock()
-        self._tools = Tools(
+        self._context = RoundContext(
             self.conn,
             LakeCatalogs({"warehouse": self.warehouse}),
             LocalRunner(lambda task: run_task(task, lambda _: self.conn, clock)),
@@ -63,7 +63,7 @@ class Lake:
 
     def round(self, table: Table) -> RoundReport:
         """One round of a table."""
-        return run_round(self._tools, TieringRound(table.info.table_id, table.path, 0, 0))
+        return run_round(self._context, TieringRound(table.info.table_id, table.path, 0, 0))
 
     def files(self, table: Table) -> list[str]:
         """The lake's files of a table, which must not have deletes: whoever reads them reads its cold rows."""

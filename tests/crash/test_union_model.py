@@ -99,7 +99,7 @@ def keep(world: World, chance: random.Random) -> str:
                 made = world.lake.round(world.table).snapshot_id
                 world.snapshots += [] if made is None else [made]
                 continue
-            opened: Any = world.lake.tools().catalogs.of(world.table.info).ensure(world.table.info)
+            opened: Any = world.lake.context().catalogs.of(world.table.info).ensure(world.table.info)
             if work == "compact":
                 opened.compact()
             else:

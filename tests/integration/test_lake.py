@@ -15,7 +15,7 @@ from wire_client import WireCluster
 from wire_tables import EARLIEST, LATEST, WireTable, create_database
 
 import lakeward
-from lakeward.client.admin.lake import KEEP_ALL, HeartbeatAnswer, LakeSnapshot, LakeTotals
+from lakeward.client.admin.lake import KEEP_ALL, HeartbeatAnswer, LakeTotals, ReportedSnapshot
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
@@ -64,7 +64,7 @@ def test_a_round_of_a_tiering_service(connection: lakeward.Connection, server: S
     assert lake.snapshot("events") is None
     path = lake.prepare("events", round_.table_id, {bucket(table): 10})
     lake.commit(round_.table_id, 77, path, readable_path=path, new_offsets={bucket(table): 10}, keep_from=KEEP_ALL)
-    assert lake.snapshot(EVENTS) == LakeSnapshot(round_.table_id, 77, {bucket(table): 10})
+    assert lake.snapshot(EVENTS) == ReportedSnapshot(round_.table_id, 77, {bucket(table): 10})
     assert lake.snapshot("events", readable=True) == lake.snapshot("events", snapshot_id=77)
     assert lake.snapshot("events", snapshot_id=78) is None
     assert lake.heartbeat(finished={round_: LakeTotals(1000, 10)}, forced=[round_]).refused == {}

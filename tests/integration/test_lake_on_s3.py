@@ -20,7 +20,7 @@ from lakeward.lake.catalog_of import catalog_of
 from lakeward.lake.port import KeepsHouse
 from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
-from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.task.task import run_task
 
@@ -45,10 +45,10 @@ def tiered(conn: lakeward.Connection, table: lakeward.Table, warehouse: S3Wareho
     """One round, at once."""
     clock = SystemClock()
     runner = LocalRunner(lambda task: run_task(task, lambda _: conn, clock))
-    tools = Tools(
+    context = RoundContext(
         conn=conn, catalogs=LakeCatalogs(warehouse.properties), runner=runner, clock=clock, bootstrap="", client={}
     )
-    return run_round(tools, TieringRound(table.info.table_id, table.path, 0, 1))
+    return run_round(context, TieringRound(table.info.table_id, table.path, 0, 1))
 
 
 def properties(format_: str) -> dict[str, str]:

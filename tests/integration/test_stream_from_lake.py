@@ -166,9 +166,9 @@ def test_a_state_that_the_lake_has_passed_is_the_servers(lake: Warehouse) -> Non
 
 def expire(lake: Warehouse, table: lakeward.Table) -> None:
     """Leave the lake nothing but its newest snapshot."""
-    opened = lake.tools().catalogs.of(table.info).load(table.path)
+    opened = lake.context().catalogs.of(table.info).load(table.path)
     assert isinstance(opened, IcebergTable)
-    assert opened.expire(lake.tools().clock.now_ms() + 10 * 86_400_000) > 0
+    assert opened.expire(lake.context().clock.now_ms() + 10 * 86_400_000) > 0
 
 
 def test_a_batch_planned_again_has_the_same_rows(lake: Warehouse, tiered: dict[str, str]) -> None:
@@ -186,10 +186,10 @@ def test_a_batch_planned_again_has_the_same_rows(lake: Warehouse, tiered: dict[s
     batches = list(pairwise(offsets))
     before = [ids(rows_of(lake.conn, request, stream.plan(*batch)).to_pylist()) for batch in batches]
     lake.round(table)
-    opened: Any = lake.tools().catalogs.of(table.info).ensure(table.info)
+    opened: Any = lake.context().catalogs.of(table.info).ensure(table.info)
     opened.compact()
     forget(lake, table, 330)
-    opened.expire(lake.tools().clock.now_ms() + 10 * 86_400_000)
+    opened.expire(lake.context().clock.now_ms() + 10 * 86_400_000)
     again = [ids(rows_of(lake.conn, request, stream.plan(*batch)).to_pylist()) for batch in batches]
     assert again == before
     assert sorted(i for batch in again for i in batch) == list(range(330))

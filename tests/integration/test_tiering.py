@@ -213,8 +213,8 @@ def test_a_crash_after_the_files(lake: Warehouse, log: lakeward.Table, users: la
 def test_two_rounds_of_the_same_rows(lake: Warehouse, log: lakeward.Table) -> None:
     """The second to commit is refused, and its files are gone."""
     log.append(rows(0, 100))
-    tools = lake.tools()
-    late = replace(tools, runner=_After(tools.runner, lambda: lake.round(log)))
+    context = lake.context()
+    late = replace(context, runner=_After(context.runner, lambda: lake.round(log)))
     with pytest.raises(LakeConflictError):
         run_round(late, lake.assigned(log))
     live = pyiceberg_table(lake.directory, str(log.path)).inspect.files()
@@ -227,14 +227,14 @@ def test_two_rounds_of_the_same_keys(lake: Warehouse, users: lakeward.Table) -> 
     users.upsert(rows(0, 100))
     lake.round(users)
     users.upsert(rows(0, 50, name="older"))
-    tools = lake.tools()
+    context = lake.context()
 
     def overtake() -> None:
         users.upsert(rows(0, 50, name="newer"))
         lake.round(users)
 
     with pytest.raises(LakeConflictError):
-        run_round(replace(tools, runner=_After(tools.runner, overtake)), lake.assigned(users))
+        run_round(replace(context, runner=_After(context.runner, overtake)), lake.assigned(users))
     assert lake.assert_same_state(users) == 100
 
 
@@ -247,7 +247,7 @@ def test_a_table_that_was_dropped_and_created_anew(lake: Warehouse, log: lakewar
     new = lake.conn.create_table(str(log.path), "id BIGINT, name STRING", buckets=2, properties=TIERED)
     new.append(rows(0, 5))
     with pytest.raises(LakewardError, match="dropped and created anew"):
-        run_round(lake.tools(), old)
+        run_round(lake.context(), old)
     with pytest.raises(LakewardError, match="earlier table of this name"):
         lake.round(new)
 
@@ -255,10 +255,10 @@ def test_a_table_that_was_dropped_and_created_anew(lake: Warehouse, log: lakewar
 def test_a_table_dropped_in_the_middle_of_a_round(lake: Warehouse, log: lakeward.Table) -> None:
     """The round fails; nothing is committed under its name."""
     log.append(rows(0, 10))
-    tools = lake.tools()
-    runner = _After(tools.runner, lambda: lake.conn.drop_table(str(log.path)))
+    context = lake.context()
+    runner = _After(context.runner, lambda: lake.conn.drop_table(str(log.path)))
     with pytest.raises(LakewardError) as failed:
-        run_round(replace(tools, runner=runner), lake.assigned(log))
+        run_round(replace(context, runner=runner), lake.assigned(log))
     assert failed.value.code is ErrorCode.TABLE_NOT_EXIST
     assert read_by_pyiceberg(lake.directory, str(log.path)) == []
 
@@ -281,9 +281,9 @@ def test_an_outside_append_is_kept(lake: Warehouse, log: lakeward.Table) -> None
     theirs = pyiceberg_table(lake.directory, str(log.path))
     theirs.append(outside_rows(lake, log, [100]))
     log.append(rows(10, 20))
-    tools = lake.tools()
+    context = lake.context()
     run_round(
-        replace(tools, runner=_After(tools.runner, lambda: theirs.append(outside_rows(lake, log, [101])))),
+        replace(context, runner=_After(context.runner, lambda: theirs.append(outside_rows(lake, log, [101])))),
         lake.assigned(log),
     )
     found = sorted(row["id"] for row in read_by_pyiceberg(lake.directory, str(log.path)))
@@ -305,9 +305,9 @@ def test_an_outside_rewrite_of_a_table_by_key(lake: Warehouse, users: lakeward.T
         theirs.overwrite(theirs.scan().to_arrow())
 
     if during:
-        tools = lake.tools()
+        context = lake.context()
         with pytest.raises(LakeConflictError):
-            run_round(replace(tools, runner=_After(tools.runner, compact)), lake.assigned(users))
+            run_round(replace(context, runner=_After(context.runner, compact)), lake.assigned(users))
     else:
         compact()
     lake.round(users)
@@ -355,8 +355,8 @@ def test_the_lake_is_tidied_up_as_a_table_asks(lake: Warehouse, database: str) -
         properties={**TIERED, **asked},
         custom_properties={"iceberg.history.expire.max-snapshot-age-ms": "0"},
     )
-    tools = lake.tools()
-    housekeeper = Housekeeper(lake.conn, tools.catalogs, tools.clock)
+    context = lake.context()
+    housekeeper = Housekeeper(lake.conn, context.catalogs, context.clock)
     for number in range(10):
         table.append(rows(number, number + 1))
         lake.round(table)

@@ -112,8 +112,8 @@ def test_a_table_as_a_tag_has_it(lake: Warehouse, tiered: dict[str, str], keyed:
         put(rows(first, first + 10))
         lake.round(table)
     assert ids(lake, table.path, **{"scan.tag": "month-end"}) == list(range(10))
-    opened: Any = lake.tools().catalogs.of(table.info).ensure(table.info)
-    assert opened.expire(lake.tools().clock.now_ms() + FAR_MS) > 0
+    opened: Any = lake.context().catalogs.of(table.info).ensure(table.info)
+    assert opened.expire(lake.context().clock.now_ms() + FAR_MS) > 0
     assert ids(lake, table.path, **{"scan.tag": "month-end"}) == list(range(10))
     with pytest.raises(LakewardError, match=r"db.t has no tag 'year-end'; it has month-end"):
         ids(lake, table.path, **{"scan.tag": "year-end"})
@@ -171,7 +171,7 @@ def test_a_log_as_of_a_time_that_only_the_lake_remembers(lake: Warehouse, tiered
         table.append(rows(first, first + 10))
         newest = table.scan(metadata_columns=True).to_arrow()["_timestamp"][-1].as_py()
         times.append(int(newest.timestamp() * 1000))
-        while lake.tools().clock.now_ms() <= times[-1]:
+        while lake.context().clock.now_ms() <= times[-1]:
             pass
         if first in {20, 40}:
             lake.round(table)
@@ -198,7 +198,7 @@ def test_a_primary_key_table_as_of_a_time_that_nobody_remembers(lake: Warehouse,
     table.upsert(rows(0, 5, "between"))
     newest = table.scan(metadata_columns=True).to_arrow()["_timestamp"][-1].as_py()
     at_ms = int(newest.timestamp() * 1000)
-    while lake.tools().clock.now_ms() <= at_ms:
+    while lake.context().clock.now_ms() <= at_ms:
         pass
     for _ in range(20):
         table.upsert(rows(0, 50, "after"))

@@ -279,7 +279,7 @@ def test_a_table_as_it_was_at_a_time(lake: Warehouse, log: lakeward.Table, users
     """Before the first snapshot, between two, after the last: the older snapshot and the log up to then."""
     table = users if keyed else log
     put = table.upsert if keyed else table.append
-    clock = lake.tools().clock
+    clock = lake.context().clock
     times: list[int] = []
     for number in range(4):
         put(rows(number * 10, number * 10 + 10))

@@ -15,7 +15,7 @@ from lakeward.client.admin.lake import TieringRound
 from lakeward.runtime.clock import SystemClock
 from lakeward.spark.tiering.spark_runner import SparkRunner
 from lakeward.tiering.round.catalogs import LakeCatalogs
-from lakeward.tiering.round.round import Tools, run_round
+from lakeward.tiering.round.round import RoundContext, run_round
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ def test_hot_and_cold_are_one_table_with_the_cold_part_in_s3(
         )
         table.upsert([{"id": i, "name": "cold"} for i in range(100)])
         clock = SystemClock()
-        tools = Tools(
+        context = RoundContext(
             conn=conn,
             catalogs=LakeCatalogs(warehouse.properties),
             runner=SparkRunner(spark),
@@ -50,7 +50,7 @@ def test_hot_and_cold_are_one_table_with_the_cold_part_in_s3(
             bootstrap=server.bootstrap,
             client={},
         )
-        run_round(tools, TieringRound(table.info.table_id, table.path, 0, 1))
+        run_round(context, TieringRound(table.info.table_id, table.path, 0, 1))
         table.upsert([{"id": i, "name": "hot"} for i in range(10)])
     assert spark.table(f"{name}.{table.path}").where("name = 'cold'").count() == 90
     assert spark.sql(f"SELECT count(*) FROM {name}.{table.path}$lake").collect()[0][0] == 100

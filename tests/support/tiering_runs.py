@@ -14,7 +14,7 @@ from lakeward.client.admin.lake import TieringRound
 from lakeward.client.forms.results import BucketId
 from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
-from lakeward.tiering.round.round import RoundReport, Tools, run_round
+from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.task.task import run_task
@@ -42,7 +42,7 @@ class Warehouse:
         """Close the connection."""
         self.conn.close()
 
-    def tools(self, **changes: Any) -> Tools:
+    def context(self, **changes: Any) -> RoundContext:
         """What rounds share, with tasks on threads."""
         clock = SystemClock()
         given = {
@@ -53,7 +53,7 @@ class Warehouse:
             "bootstrap": self.bootstrap,
             "client": {},
         }
-        return Tools(**{**given, **changes})
+        return RoundContext(**{**given, **changes})
 
     def assigned(self, table: lakeward.Table) -> TieringRound:
         """A round of a table, as a coordinator would give it; the lake fences rounds, not the epoch."""
@@ -61,12 +61,12 @@ class Warehouse:
 
     def round(self, table: lakeward.Table, **changes: Any) -> RoundReport:
         """One round, at once."""
-        return run_round(self.tools(**changes), self.assigned(table))
+        return run_round(self.context(**changes), self.assigned(table))
 
     def service(self, watcher: Watcher | None = None) -> TieringService:
         """A tiering service that is not running yet."""
-        tools = self.tools()
-        return TieringService(self.conn, lambda held: run_round(tools, held), tools.clock, watcher or LogWatcher())
+        context = self.context()
+        return TieringService(self.conn, lambda held: run_round(context, held), context.clock, watcher or LogWatcher())
 
     # -- what is there ------------------------------------------------------------------------------------------------
 

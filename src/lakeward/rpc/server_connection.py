@@ -79,14 +79,14 @@ class ServerConnection(asyncio.BufferedProtocol):
         pool: BufferPool,
         turns: Turns,
         limits: ConnectionLimits,
-        clock: asyncio.AbstractEventLoop,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         self._receiver = receiver
         self._listener = listener
         self._pool = pool
         self._turns = turns
         self._limits = limits
-        self._clock = clock
+        self._loop = loop
         self._in = FrameReader(pool, header_bytes=REQUEST_HEADER_BYTES, frame_bytes_max=limits.frame_bytes)
         self._stepped: deque[Stepped] = deque()
         self._awaits: asyncio.Future[Any] | None = None
@@ -103,7 +103,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._socket: socket.socket | None = None
         self.writes_paused = False
-        self.active_at = self.frame_at = clock.time()
+        self.active_at = self.frame_at = loop.time()
         self.state: dict[str, object] = {}
         self._endings: list[Callable[[], None]] = []
         self.peer = "?"
@@ -190,7 +190,7 @@ class ServerConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
         if not self._in.fill(nbytes):  # in the middle of a large frame
-            self.active_at = self._clock.time()
+            self.active_at = self._loop.time()
             return
         now = perf_counter()
         if now < self._queued_until:
@@ -247,7 +247,7 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     def _take_frames(self, now: float, until: float) -> bool:
         """Handle requests until about that time; True when there are more."""
-        self.active_at = self._clock.time()
+        self.active_at = self._loop.time()
         self._in_turn = True
         more = False
         try:
@@ -356,5 +356,5 @@ class ServerConnection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """The client reads again."""
         self.writes_paused = False
-        self.active_at = self._clock.time()
+        self.active_at = self._loop.time()
         self._queue()

@@ -7,7 +7,7 @@ from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.held_rounds import HeldRounds
-from lakeward.tiering.round.round import Tools, run_round
+from lakeward.tiering.round.round import RoundContext, run_round
 from lakeward.tiering.round.runner import LocalRunner, Runner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.settings import TieringSettings
@@ -22,10 +22,10 @@ def assembled(settings: TieringSettings, conn: Connection, runner: Runner, watch
     """A service that runs its rounds on a runner."""
     clock = SystemClock()
     catalogs = LakeCatalogs(settings.lake)
-    tools = Tools(conn, catalogs, runner, clock, settings.bootstrap, settings.client)
+    context = RoundContext(conn, catalogs, runner, clock, settings.bootstrap, settings.client)
     return TieringService(
         conn,
-        lambda held: run_round(tools, held),
+        lambda held: run_round(context, held),
         clock,
         Watchers([watcher, Housekeeper(conn, catalogs, clock)]),
         slots=max(_SLOTS_MIN, runner.slots),

@@ -48,8 +48,8 @@ class HeartbeatAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class LakeSnapshot:
-    """A snapshot of the lake and the end of each bucket in it."""
+class ReportedSnapshot:
+    """A snapshot as it was reported to the server: the end of each bucket in it."""
 
     table_id: int
     snapshot_id: int
@@ -154,7 +154,7 @@ class AsyncLake:
 
     async def snapshot(
         self, path: str | TablePath, *, snapshot_id: int | None = None, readable: bool = False
-    ) -> LakeSnapshot | None:
+    ) -> ReportedSnapshot | None:
         """The latest snapshot, the newest that is readable, or the one with an id; None when there is none."""
         ask = messages.GetLakeSnapshotRequest(
             table_path=pb_path(path_of(path)), snapshot_id=snapshot_id, readable=readable or None
@@ -170,7 +170,7 @@ class AsyncLake:
             for b in answer.bucket_snapshots
             if b.log_offset is not None
         }
-        return LakeSnapshot(answer.table_id, answer.snapshot_id, offsets)
+        return ReportedSnapshot(answer.table_id, answer.snapshot_id, offsets)
 
 
 class Lake:
@@ -201,7 +201,7 @@ class Lake:
 
     def snapshot(
         self, path: str | TablePath, *, snapshot_id: int | None = None, readable: bool = False
-    ) -> LakeSnapshot | None:
+    ) -> ReportedSnapshot | None:
         """The latest snapshot, the newest that is readable, or the one with an id; None when there is none."""
         return self._loop.run(self._inner.snapshot(path, snapshot_id=snapshot_id, readable=readable))
 

@@ -28,8 +28,8 @@ _UNUSED_FILE_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
-class LakeSnapshot:
-    """A snapshot of the lake. What is `readable` may be less than what is `tiered`, or not be known."""
+class SnapshotEntry:
+    """A snapshot of the lake in the books. What is `readable` may be less than what is `tiered`, or not be known."""
 
     snapshot_id: int
     tiered_path: str
@@ -50,12 +50,12 @@ class LakeSnapshots:
 
     # -- reading
 
-    def latest(self, table: TableInfo) -> LakeSnapshot | None:
+    def latest(self, table: TableInfo) -> SnapshotEntry | None:
         """The last one reported."""
         found = self._of_table.get(table.table_id)
         return found[-1] if found else None
 
-    def find(self, table: TableInfo, snapshot_id: int | None, *, readable: bool) -> LakeSnapshot:
+    def find(self, table: TableInfo, snapshot_id: int | None, *, readable: bool) -> SnapshotEntry:
         """The one with an id, the newest that is readable, or the latest; LAKE_SNAPSHOT_NOT_EXIST."""
         for snapshot in reversed(self._of_table.get(table.table_id, ())):
             if snapshot_id is not None and snapshot.snapshot_id != snapshot_id:
@@ -67,7 +67,7 @@ class LakeSnapshots:
             f"Lake table snapshot doesn't exist for table: {table.path}, table id: {table.table_id}{which}"
         )
 
-    def offsets(self, table: TableInfo, snapshot: LakeSnapshot, *, readable: bool = False) -> dict[TableBucket, int]:
+    def offsets(self, table: TableInfo, snapshot: SnapshotEntry, *, readable: bool = False) -> dict[TableBucket, int]:
         """The offsets up to which a snapshot holds each bucket."""
         path = snapshot.readable_path if readable else snapshot.tiered_path
         assert path is not None
@@ -103,7 +103,7 @@ class LakeSnapshots:
         """Write offsets over those of before to a new file and return its path; nothing is visible yet."""
         return self._files.write(table, {**before, **offsets})
 
-    def commit(self, table: TableInfo, snapshot: LakeSnapshot, keep_from_id: int | None) -> None:
+    def commit(self, table: TableInfo, snapshot: SnapshotEntry, keep_from_id: int | None) -> None:
         """Remember a snapshot. Without `keep_from_id` all others are forgotten, else those before that one."""
         for path in {snapshot.tiered_path, snapshot.readable_path or snapshot.tiered_path}:
             self._files.check_own(table, path)
@@ -121,7 +121,7 @@ class LakeSnapshots:
         self._tidy(table, before, kept, snapshot.committed_ms)
 
     def _tidy(
-        self, table: TableInfo, before: Sequence[LakeSnapshot], kept: Sequence[LakeSnapshot], now_ms: int
+        self, table: TableInfo, before: Sequence[SnapshotEntry], kept: Sequence[SnapshotEntry], now_ms: int
     ) -> None:
         named = _paths(kept)
         try:
@@ -149,7 +149,9 @@ class LakeSnapshots:
             del self._of_table[table_id]
 
 
-def _with(before: Sequence[LakeSnapshot], snapshot: LakeSnapshot, keep_from_id: int | None) -> tuple[LakeSnapshot, ...]:
+def _with(
+    before: Sequence[SnapshotEntry], snapshot: SnapshotEntry, keep_from_id: int | None
+) -> tuple[SnapshotEntry, ...]:
     """The list after a commit. Ids need not grow: places count. One that is there already keeps its place."""
     if keep_from_id is None:
         return (snapshot,)
@@ -162,7 +164,7 @@ def _with(before: Sequence[LakeSnapshot], snapshot: LakeSnapshot, keep_from_id: 
     return (*kept, snapshot)
 
 
-def _paths(snapshots: Sequence[LakeSnapshot]) -> set[str]:
+def _paths(snapshots: Sequence[SnapshotEntry]) -> set[str]:
     return {path for one in snapshots for path in (one.tiered_path, one.readable_path) if path is not None}
 
 
@@ -171,19 +173,19 @@ def offsets_paths(text: str) -> set[str]:
     return _paths(_of_text(text))
 
 
-def _to_text(snapshots: Sequence[LakeSnapshot]) -> str:
+def _to_text(snapshots: Sequence[SnapshotEntry]) -> str:
     return json.dumps({"version": VERSION, "lake_snapshots": [_to_node(one) for one in snapshots]})
 
 
-def _to_node(snapshot: LakeSnapshot) -> dict[str, Any]:
+def _to_node(snapshot: SnapshotEntry) -> dict[str, Any]:
     node: dict[str, Any] = {"snapshot_id": snapshot.snapshot_id, "tiered_offsets": snapshot.tiered_path}
     if snapshot.readable_path is not None:
         node["readable_offsets"] = snapshot.readable_path
     return {**node, "committed_ms": snapshot.committed_ms}
 
 
-def _of_text(text: str) -> tuple[LakeSnapshot, ...]:
+def _of_text(text: str) -> tuple[SnapshotEntry, ...]:
     return tuple(
-        LakeSnapshot(one["snapshot_id"], one["tiered_offsets"], one.get("readable_offsets"), one["committed_ms"])
+        SnapshotEntry(one["snapshot_id"], one["tiered_offsets"], one.get("readable_offsets"), one["committed_ms"])
         for one in json.loads(text)["lake_snapshots"]
     )

@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.tiering.round.split_generator import BucketLog
-from lakeward.tiering.task.splits import LogSplit, Split
+from lakeward.tiering.task.splits import LogRange, TieringSplit
 from lakeward.tiering.task.task import TaskResult
 
 _RANGE = re.compile(r"(?:(.+)/)?(\d+):(\d+)-(\d+)")
@@ -43,7 +43,7 @@ def passed_ranges(text: str | None, path: TablePath) -> list[Passed]:
     return found
 
 
-def without(splits: Sequence[Split], passed: Sequence[Passed]) -> list[Split]:
+def without(splits: Sequence[TieringSplit], passed: Sequence[Passed]) -> list[TieringSplit]:
     """The same splits without the ranges that are passed over."""
     left = list(splits)
     for one in passed:
@@ -51,9 +51,9 @@ def without(splits: Sequence[Split], passed: Sequence[Passed]) -> list[Split]:
     return left
 
 
-def _around(split: Split, one: Passed) -> list[Split]:
-    here = isinstance(split, LogSplit) and (split.partition, split.bucket.bucket) == (one.partition, one.bucket)
-    if not here or not isinstance(split, LogSplit) or one.stop <= split.start or split.stop <= one.start:
+def _around(split: TieringSplit, one: Passed) -> list[TieringSplit]:
+    here = isinstance(split, LogRange) and (split.partition, split.bucket.bucket) == (one.partition, one.bucket)
+    if not here or not isinstance(split, LogRange) or one.stop <= split.start or split.stop <= one.start:
         return [split]
     before = replace(split, stop=max(one.start, split.start))
     behind = replace(split, start=min(one.stop, split.stop))

@@ -28,7 +28,7 @@ from lakeward.tiering.round.damaged_buckets import before_damage, passed_ranges,
 from lakeward.tiering.round.runner import Runner
 from lakeward.tiering.round.split_generator import BucketLog, end_offsets, generate
 from lakeward.tiering.task.dead_letters import deliver
-from lakeward.tiering.task.splits import Split
+from lakeward.tiering.task.splits import TieringSplit
 from lakeward.tiering.task.task import TaskResult, TieringTask, place_of
 
 #: A task of this many rows takes a few seconds: enough to be worth its start, few enough to be even.
@@ -57,7 +57,7 @@ class RoundReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class RoundContext:
     """What rounds share."""
 
     conn: Connection
@@ -70,44 +70,44 @@ class Tools:
     reads_state: bool = True
 
 
-def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
+def run_round(context: RoundContext, assigned: TieringRound) -> RoundReport:
     """Move what the log has and the lake lacks of one table."""
-    began = tools.clock.monotonic()
-    table = tools.conn.table(str(assigned.path))
+    began = context.clock.monotonic()
+    table = context.conn.table(str(assigned.path))
     if table.info.table_id != assigned.table_id:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"{assigned.path} was dropped and created anew; its old rounds are over.")
     custom = table.info.descriptor.custom_properties
     if PAUSED.read(custom) and not _was_asked_for(
-        tools, table.info
+        context, table.info
     ):  # our coordinator gives out no such table; Apache's does
         return RoundReport(assigned.path, None, repaired=False)
-    _remember_lake(tools, table.info)
-    lake = tools.catalogs.of(table.info).ensure(table.info)
+    _remember_lake(context, table.info)
+    lake = context.catalogs.of(table.info).ensure(table.info)
     known = lake.latest()
-    in_lake = _offsets_of(tools, table.info, known)
-    repaired = known is not None and _repair(tools, table.info, known, in_lake)
+    in_lake = _offsets_of(context, table.info, known)
+    repaired = known is not None and _repair(context, table.info, known, in_lake)
     logs = _logs(table)
     passed = passed_ranges(SKIP_DAMAGED.read(custom), assigned.path)
     planned = generate(
         table.info,
         in_lake,
         logs,
-        rows_per_split=_rows_per_split(in_lake, logs, tools.runner.slots),
-        state_at_first=tools.reads_state,
+        rows_per_split=_rows_per_split(in_lake, logs, context.runner.slots),
+        state_at_first=context.reads_state,
         skips_lost=SKIP_LOST.read(custom),
     )
     if not planned:
-        return RoundReport(assigned.path, None, repaired, seconds=tools.clock.monotonic() - began)
+        return RoundReport(assigned.path, None, repaired, seconds=context.clock.monotonic() - began)
     splits = without(planned, passed)
-    done = tools.runner.run(f"Tiering {assigned.path}", _tasks(tools, table.info, lake, splits)) if splits else []
+    done = context.runner.run(f"Tiering {assigned.path}", _tasks(context, table.info, lake, splits)) if splits else []
     results, behind = before_damage(done)
     read = read_up_to(in_lake, logs, results, passed)
     _check_progress(lake, in_lake, logs, done, read)
     lake.discard([r.written.record for r in behind])
-    snapshot = _committed(tools, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
+    snapshot = _committed(context, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
     asked_once = [option.key for option in (SKIP_LOST, SKIP_DAMAGED) if option.read(custom)]
     if asked_once:
-        tools.conn.alter_table(str(assigned.path), reset=asked_once)  # the next gap is a new question
+        context.conn.alter_table(str(assigned.path), reset=asked_once)  # the next gap is a new question
     return RoundReport(
         assigned.path,
         snapshot.snapshot_id,
@@ -116,7 +116,7 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
         file_bytes=sum(r.written.file_bytes for r in results),
         files=sum(r.written.files for r in results),
         tasks=len(results),
-        seconds=tools.clock.monotonic() - began,
+        seconds=context.clock.monotonic() - began,
         dead_letters=sum(len(r.letters) for r in results),
         left_out=(
             *(line for r in results for line in r.left_out),
@@ -127,25 +127,25 @@ def run_round(tools: Tools, assigned: TieringRound) -> RoundReport:
     )
 
 
-def _remember_lake(tools: Tools, info: TableInfo) -> None:
+def _remember_lake(context: RoundContext, info: TableInfo) -> None:
     """Write down where the table's lake is; a table that is in another one is not tiered again."""
-    if LAKE_WAREHOUSE.read(info.descriptor.custom_properties) == tools.catalogs.place_of(info):
+    if LAKE_WAREHOUSE.read(info.descriptor.custom_properties) == context.catalogs.place_of(info):
         return
-    told = to_remember(info, tools.catalogs.given, is_tiered=tools.conn.lake.snapshot(info.path) is not None)
+    told = to_remember(info, context.catalogs.given, is_tiered=context.conn.lake.snapshot(info.path) is not None)
     if told:
-        tools.conn.alter_table(str(info.path), set=told)
+        context.conn.alter_table(str(info.path), set=told)
 
 
-def _was_asked_for(tools: Tools, info: TableInfo) -> bool:
+def _was_asked_for(context: RoundContext, info: TableInfo) -> bool:
     """Whether `tier now` was said since the last round; a paused table is tiered once then."""
     asked_ms = REQUESTED_MS.read(info.descriptor.custom_properties)
     if asked_ms is None:
         return False
-    known = tools.catalogs.of(info).ensure(info).latest()
+    known = context.catalogs.of(info).ensure(info).latest()
     return known is None or known.committed_ms < asked_ms
 
 
-def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Mapping[TableBucket, int]:
+def _offsets_of(context: RoundContext, info: TableInfo, known: LakeSnapshot | None) -> Mapping[TableBucket, int]:
     """How far the lake is. A snapshot of Apache Fluss's service names a document; the server has what it says."""
     if known is None:
         return {}
@@ -156,7 +156,7 @@ def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Ma
                 f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
             )
         return known.offsets
-    told = tools.conn.lake.snapshot(info.path)
+    told = context.conn.lake.snapshot(info.path)
     if told is None or told.snapshot_id != known.snapshot_id:
         raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
             f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
@@ -165,18 +165,18 @@ def _offsets_of(tools: Tools, info: TableInfo, known: LakeSnapshot | None) -> Ma
     return told.offsets
 
 
-def _repair(tools: Tools, info: TableInfo, known: LakeSnapshot, in_lake: Mapping[TableBucket, int]) -> bool:
+def _repair(context: RoundContext, info: TableInfo, known: LakeSnapshot, in_lake: Mapping[TableBucket, int]) -> bool:
     """Tell the server of a snapshot that it has not heard of; whether that was needed."""
-    told = tools.conn.lake.snapshot(info.path)
+    told = context.conn.lake.snapshot(info.path)
     if told is not None and told.snapshot_id == known.snapshot_id:
         return False
-    path = tools.conn.lake.prepare(info.path, info.table_id, in_lake)
-    _tell(tools, info, known.snapshot_id, path, in_lake, {})
+    path = context.conn.lake.prepare(info.path, info.table_id, in_lake)
+    _tell(context, info, known.snapshot_id, path, in_lake, {})
     return True
 
 
 def _tell(
-    tools: Tools,
+    context: RoundContext,
     info: TableInfo,
     snapshot_id: int,
     offsets_path: str,
@@ -184,7 +184,7 @@ def _tell(
     newest_ms: Mapping[TableBucket, int],
 ) -> None:
     """What is in the lake can be read there: our snapshots are whole."""
-    tools.conn.lake.commit(
+    context.conn.lake.commit(
         info.table_id,
         snapshot_id,
         offsets_path,
@@ -213,12 +213,14 @@ def _rows_per_split(in_lake: Mapping[TableBucket, int], logs: Sequence[BucketLog
     return min(_ROWS_PER_SPLIT, max(_ROWS_PER_SPLIT_MIN, -(-rows // max(slots, 1))))
 
 
-def _tasks(tools: Tools, info: TableInfo, lake: LakeTable, splits: Sequence[Split]) -> list[TieringTask]:
+def _tasks(
+    context: RoundContext, info: TableInfo, lake: LakeTable, splits: Sequence[TieringSplit]
+) -> list[TieringTask]:
     name = format_name(info)
     writings = lake.writing([place_of(s) for s in splits])
     takes_letters = DEAD_LETTER_TABLE.read(info.descriptor.custom_properties) is not None
     return [
-        TieringTask(tools.bootstrap, tools.client, info.path, info.table_id, split, name, writing, takes_letters)
+        TieringTask(context.bootstrap, context.client, info.path, info.table_id, split, name, writing, takes_letters)
         for split, writing in zip(splits, writings, strict=True)
     ]
 
@@ -239,7 +241,7 @@ def _check_progress(
 
 
 def _committed(
-    tools: Tools,
+    context: RoundContext,
     info: TableInfo,
     lake: LakeTable,
     known: LakeSnapshot | None,
@@ -254,12 +256,12 @@ def _committed(
             newest[result.bucket] = max(newest.get(result.bucket, 0), result.newest_ms)
     written = [r.written.record for r in results]
     try:
-        deliver(tools.conn, info, [letter for r in results for letter in r.letters])
-        path = tools.conn.lake.prepare(info.path, info.table_id, offsets)
+        deliver(context.conn, info, [letter for r in results for letter in r.letters])
+        path = context.conn.lake.prepare(info.path, info.table_id, offsets)
         round_ = RoundProperties(info.table_id, offsets, assigned.tiering_epoch, path)
         snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)
     except LakeConflictError:
         lake.discard(written)  # of any other failure we cannot know whether the lake took them
         raise
-    _tell(tools, info, snapshot.snapshot_id, path, offsets, newest)
+    _tell(context, info, snapshot.snapshot_id, path, offsets, newest)
     return snapshot

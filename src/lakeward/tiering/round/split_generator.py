@@ -9,7 +9,7 @@ from itertools import pairwise
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
-from lakeward.tiering.task.splits import LogSplit, Split, StateSplit
+from lakeward.tiering.task.splits import LogRange, StateAtOffset, TieringSplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def generate(
     rows_per_split: int,
     state_at_first: bool,
     skips_lost: bool = False,
-) -> list[Split]:
+) -> list[TieringSplit]:
     """The splits of a round, largest first, so that the last task is a short one.
 
     A bucket the lake does not know begins with its state (`state_at_first`) or with what is left of its log. Ranges of
@@ -38,11 +38,11 @@ def generate(
     Rows that the log no longer has are an error, unless `skips_lost`.
     """
     keyed = info.descriptor.has_primary_key
-    found: list[Split] = []
+    found: list[TieringSplit] = []
     for log in logs:
         begin = in_lake.get(log.bucket)
         if begin is None and keyed and state_at_first:
-            found.extend([StateSplit(log.bucket, log.partition, log.end)] if log.end else [])
+            found.extend([StateAtOffset(log.bucket, log.partition, log.end)] if log.end else [])
             continue
         if begin is None or (skips_lost and begin < log.start):
             begin = log.start
@@ -61,7 +61,7 @@ def _check_kept(info: TableInfo, log: BucketLog, begin: int) -> None:
         )
 
 
-def _cut(log: BucketLog, begin: int, rows_per_split: int) -> Iterator[LogSplit]:
+def _cut(log: BucketLog, begin: int, rows_per_split: int) -> Iterator[LogRange]:
     """Even ranges, none larger than asked."""
     rows = log.end - begin
     if rows <= 0:
@@ -69,11 +69,11 @@ def _cut(log: BucketLog, begin: int, rows_per_split: int) -> Iterator[LogSplit]:
     count = -(-rows // rows_per_split)
     bounds = [begin + rows * i // count for i in range(count + 1)]
     for start, stop in pairwise(bounds):
-        yield LogSplit(log.bucket, log.partition, start, stop)
+        yield LogRange(log.bucket, log.partition, start, stop)
 
 
-def _size(split: Split) -> float:
-    return split.rows if isinstance(split, LogSplit) else float("inf")
+def _size(split: TieringSplit) -> float:
+    return split.rows if isinstance(split, LogRange) else float("inf")
 
 
 def end_offsets(

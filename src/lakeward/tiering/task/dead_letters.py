@@ -48,7 +48,7 @@ class DeadLetter:
 
 
 @dataclass(slots=True)
-class Sorting:
+class LetterSorter:
     """Hands rows to a writer; those that do not fit become letters, or an error that names the first."""
 
     table: str

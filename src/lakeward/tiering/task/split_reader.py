@@ -12,7 +12,7 @@ from lakeward.client.blocking.sync_table import Table
 from lakeward.client.forms.damage import LeftOut
 from lakeward.client.forms.results import BucketId
 from lakeward.lake.rows.system_columns import CHANGE_FIELD, SYSTEM_FIELDS
-from lakeward.tiering.task.splits import LogSplit, StateSplit
+from lakeward.tiering.task.splits import LogRange, StateAtOffset
 
 _BEFORE = "-U"
 _INSERT = 1
@@ -21,7 +21,7 @@ _OURS = ("_bucket", "_offset", "_timestamp")
 
 
 def read_log(
-    table: Table, split: LogSplit, left_out: list[LeftOut], *, aside: bool = False
+    table: Table, split: LogRange, left_out: list[LeftOut], *, aside: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a range of the log; for a primary key table its changes, but for the rows as they were before.
 
@@ -55,7 +55,7 @@ def _with_system_columns(rows: pa.RecordBatch, *, keyed: bool) -> pa.RecordBatch
     return pa.RecordBatch.from_arrays(list(columns), schema=pa.schema(fields))
 
 
-def read_state(table: Table, split: StateSplit, now_ms: int) -> Iterator[pa.RecordBatch]:
+def read_state(table: Table, split: StateAtOffset, now_ms: int) -> Iterator[pa.RecordBatch]:
     """The rows of a bucket as of the split's offset, as changes: inserted by the last change before it."""
     found = table.snapshot_batches(
         partitions=None if split.partition is None else [split.partition],
@@ -66,7 +66,7 @@ def read_state(table: Table, split: StateSplit, now_ms: int) -> Iterator[pa.Reco
         yield _inserted(rows, split, now_ms)
 
 
-def _inserted(rows: pa.RecordBatch, split: StateSplit, now_ms: int) -> pa.RecordBatch:
+def _inserted(rows: pa.RecordBatch, split: StateAtOffset, now_ms: int) -> pa.RecordBatch:
     count = rows.num_rows
     system = [
         pa.array(np.full(count, split.bucket.bucket, np.int32)),

@@ -9,7 +9,7 @@ from lakeward.model.bucket import TableBucket
 
 
 @dataclass(frozen=True, slots=True)
-class LogSplit:
+class LogRange:
     """The offsets of one bucket from `start` up to, not including, `stop`."""
 
     bucket: TableBucket
@@ -24,7 +24,7 @@ class LogSplit:
 
 
 @dataclass(frozen=True, slots=True)
-class StateSplit:
+class StateAtOffset:
     """The rows of one bucket of a primary key table as they were when its log ended at `offset`."""
 
     bucket: TableBucket
@@ -32,4 +32,4 @@ class StateSplit:
     offset: int
 
 
-Split: TypeAlias = LogSplit | StateSplit
+TieringSplit: TypeAlias = LogRange | StateAtOffset

@@ -18,9 +18,9 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.partition import SEPARATOR
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock
-from lakeward.tiering.task.dead_letters import DeadLetter, Sorting
+from lakeward.tiering.task.dead_letters import DeadLetter, LetterSorter
 from lakeward.tiering.task.split_reader import read_log, read_state
-from lakeward.tiering.task.splits import LogSplit, Split
+from lakeward.tiering.task.splits import LogRange, TieringSplit
 
 _MICROS_PER_MS = 1000
 
@@ -33,7 +33,7 @@ class TieringTask:
     client: Mapping[str, str]
     path: TablePath
     table_id: int
-    split: Split
+    split: TieringSplit
     lake_format: str
     writing: bytes
     #: Whether rows that do not fit are put aside, or fail the task.
@@ -63,7 +63,7 @@ class TaskResult:
     stopped: str | None = None
 
 
-def place_of(split: Split) -> LakePlace:
+def place_of(split: TieringSplit) -> LakePlace:
     """The place in the lake that a split belongs to."""
     values = () if split.partition is None else tuple(split.partition.split(SEPARATOR))
     return LakePlace(split.bucket.bucket, values)
@@ -77,32 +77,32 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
     try:
         return _moved(task, task.split, table, clock)
     except DamagedError as wrong:
-        if not isinstance(task.split, LogSplit):
+        if not isinstance(task.split, LogRange):
             raise
         # What lies before the damage goes on; the bucket stops there, and the other buckets do not.
         before = replace(task.split, stop=min(max(wrong.start, task.split.start), task.split.stop))
         return replace(_moved(task, before, table, clock), stopped=wrong.message)
 
 
-def _moved(task: TieringTask, split: Split, table: Table, clock: Clock) -> TaskResult:
+def _moved(task: TieringTask, split: TieringSplit, table: Table, clock: Clock) -> TaskResult:
     rows: Iterator[pa.RecordBatch]
     left_out: list[LeftOut] = []
-    if isinstance(split, LogSplit):
+    if isinstance(split, LogRange):
         rows, read_to = read_log(table, split, left_out, aside=task.takes_letters), split.stop
     else:
         rows, read_to = read_state(table, split, clock.now_ms()), split.offset
     writer = lake_format(task.lake_format).writer(task.writing, task.place)
-    sorting = Sorting(str(task.path), split.partition, task.takes_letters)
+    sorter = LetterSorter(str(task.path), split.partition, task.takes_letters)
     newest_us: int | None = None
     try:
         for batch in rows:
-            sorting.write(writer.write, batch)
+            sorter.write(writer.write, batch)
             newest_us = batch[TIMESTAMP][batch.num_rows - 1].value
         written = writer.finish()
     except BaseException:
         writer.abort()
         raise
-    sorting.put_batches_aside(left_out)
+    sorter.put_batches_aside(left_out)
     newest_ms = None if newest_us is None else newest_us // _MICROS_PER_MS
     told = tuple(f"{one}." for one in left_out)
-    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorting.letters), told)
+    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorter.letters), told)

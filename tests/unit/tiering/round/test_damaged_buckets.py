@@ -10,7 +10,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.tiering.round.damaged_buckets import Passed, before_damage, passed_ranges, read_up_to, without
 from lakeward.tiering.round.split_generator import BucketLog
-from lakeward.tiering.task.splits import LogSplit
+from lakeward.tiering.task.splits import LogRange
 from lakeward.tiering.task.task import TaskResult
 
 PATH = TablePath("db", "t")
@@ -30,7 +30,7 @@ def test_what_lies_behind_damage_is_not_committed() -> None:
 
 def test_splits_go_around_what_is_passed_over() -> None:
     """At either end, in the middle, or whole."""
-    split = LogSplit(ZERO, None, 10, 20)
+    split = LogRange(ZERO, None, 10, 20)
 
     def left(start: int, stop: int) -> list[tuple[int, int]]:
         return [(s.start, s.stop) for s in without([split], [Passed(None, 0, start, stop)])]  # type: ignore[union-attr]

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from lake_tables import TABLE_ID, table_info
 
-from lakeward.client.admin.lake import LakeSnapshot as ToldSnapshot
-from lakeward.client.admin.lake import TieringRound
+from lakeward.client.admin.lake import ReportedSnapshot, TieringRound
 from lakeward.client.forms.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
@@ -19,8 +18,8 @@ from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import ManualClock
-from lakeward.tiering.round.round import RoundReport, Tools, run_round
-from lakeward.tiering.task.splits import LogSplit
+from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
+from lakeward.tiering.task.splits import LogRange
 from lakeward.tiering.task.task import TaskResult, TieringTask
 
 STEPS = ("tasks", "prepare", "lake commit", "lake commit done", "report", "report done")
@@ -39,21 +38,21 @@ class World:
     end: int = 10
     in_lake: list[tuple[int, int]] = field(default_factory=list)
     snapshots: list[LakeSnapshot] = field(default_factory=list)
-    told: ToldSnapshot | None = None
+    told: ReportedSnapshot | None = None
     cut: str = ""
     overtakes: bool = False
     discarded: int = 0
     resets: list[str] = field(default_factory=list)
     slots: int = 1
 
-    def tools(self) -> Tools:
+    def context(self) -> RoundContext:
         """All parts are this one."""
         world: Any = self
-        return Tools(world, world, world, ManualClock(), "here", {})
+        return RoundContext(world, world, world, ManualClock(), "here", {})
 
     def round(self) -> RoundReport:
         """One round."""
-        return run_round(self.tools(), TieringRound(TABLE_ID, self.info.path, 0, 4))
+        return run_round(self.context(), TieringRound(TABLE_ID, self.info.path, 0, 4))
 
     def _at(self, step: str) -> None:
         if self.cut == step:
@@ -82,7 +81,7 @@ class World:
     def offsets(self, at: str) -> dict[BucketId, int]:
         return {BucketId(None, 0): self.start if at == "earliest" else self.end}
 
-    def snapshot(self, path: object) -> ToldSnapshot | None:
+    def snapshot(self, path: object) -> ReportedSnapshot | None:
         return self.told
 
     def prepare(self, path: object, table_id: int, offsets: Mapping[TableBucket, int]) -> str:
@@ -95,7 +94,7 @@ class World:
         if isinstance(second, RoundProperties):
             return self._lake_commit(first, second, third)
         self._at("report")
-        self.told = ToldSnapshot(first, second, dict(told["new_offsets"]))
+        self.told = ReportedSnapshot(first, second, dict(told["new_offsets"]))
         self._at("report done")
         return None
 
@@ -129,9 +128,9 @@ class World:
 
     def run(self, name: str, tasks: Sequence[TieringTask]) -> list[TaskResult]:
         self._at("tasks")
-        return [self._done(task.split) for task in tasks if isinstance(task.split, LogSplit)]
+        return [self._done(task.split) for task in tasks if isinstance(task.split, LogRange)]
 
-    def _done(self, split: LogSplit) -> TaskResult:
+    def _done(self, split: LogRange) -> TaskResult:
         return TaskResult(
             split.bucket, split.stop, 5, Written(split.rows, 8, 1, f"{split.start}-{split.stop}".encode())
         )
@@ -219,7 +218,7 @@ def test_a_snapshot_of_apache_fluss_is_continued_by_what_the_server_knows(world:
     world.snapshots = [LakeSnapshot(77, 0, None, "/remote/x.offsets", None, {})]
     with pytest.raises(LakewardError, match="made by another tiering service"):
         world.round()
-    world.told = ToldSnapshot(TABLE_ID, 77, {bucket(): 4})
+    world.told = ReportedSnapshot(TABLE_ID, 77, {bucket(): 4})
     world.round()
     assert world.in_lake == [(4, 10)]
 

@@ -10,7 +10,7 @@ from lake_tables import TABLE_ID, table_info
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.tiering.round.split_generator import BucketLog, end_offsets, generate
-from lakeward.tiering.task.splits import LogSplit, StateSplit
+from lakeward.tiering.task.splits import LogRange, StateAtOffset
 
 LOG = table_info({"id": "BIGINT"})
 KEYED = table_info({"id": "BIGINT NOT NULL"}, key="id")
@@ -32,7 +32,7 @@ def test_a_bucket_goes_on_where_the_lake_ends() -> None:
         LOG, {bucket(0): 10, bucket(1): 7}, [log(0, 5, 20), log(1, 0, 7), log(2, 3, 4)],
         rows_per_split=100, state_at_first=True,
     )  # fmt: skip
-    assert found == [LogSplit(bucket(0), None, 10, 20), LogSplit(bucket(2), None, 3, 4)]
+    assert found == [LogRange(bucket(0), None, 10, 20), LogRange(bucket(2), None, 3, 4)]
 
 
 @given(
@@ -42,7 +42,7 @@ def test_ranges_are_covered_once_and_evenly(logs: list[tuple[int, int]], rows_pe
     """Whatever the lengths: each offset is in exactly one split, none is larger than asked, largest first."""
     given_ = [log(number, start, start + rows) for number, (start, rows) in enumerate(logs)]
     splits = generate(LOG, {}, given_, rows_per_split=rows_per_split, state_at_first=True)
-    assert all(isinstance(s, LogSplit) and 0 < s.rows <= rows_per_split for s in splits)
+    assert all(isinstance(s, LogRange) and 0 < s.rows <= rows_per_split for s in splits)
     assert [s.rows for s in splits] == sorted((s.rows for s in splits), reverse=True)
     for one in given_:
         parts = sorted((s.start, s.stop) for s in splits if s.bucket == one.bucket)
@@ -55,15 +55,15 @@ def test_ranges_are_covered_once_and_evenly(logs: list[tuple[int, int]], rows_pe
 def test_a_primary_key_table_begins_with_its_state() -> None:
     """After that its changes are read, all of a bucket in one task; an empty bucket needs none."""
     first = generate(KEYED, {}, [log(0, 0, 50), log(1, 0, 0)], rows_per_split=10, state_at_first=True)
-    assert first == [StateSplit(bucket(0), None, 50)]
+    assert first == [StateAtOffset(bucket(0), None, 50)]
     later = generate(KEYED, {bucket(0): 50}, [log(0, 0, 90)], rows_per_split=10, state_at_first=True)
-    assert later == [LogSplit(bucket(0), None, 50, 90)]
+    assert later == [LogRange(bucket(0), None, 50, 90)]
 
 
 def test_a_primary_key_table_without_readable_state_is_read_from_its_changelog() -> None:
     """On a cluster that cannot be asked for state."""
     found = generate(KEYED, {}, [log(0, 0, 50)], rows_per_split=10, state_at_first=False)
-    assert found == [LogSplit(bucket(0), None, 0, 50)]
+    assert found == [LogRange(bucket(0), None, 0, 50)]
 
 
 def test_rows_that_are_gone_before_they_were_tiered_fail_the_table() -> None:

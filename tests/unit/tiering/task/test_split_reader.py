@@ -10,7 +10,7 @@ from lake_tables import TABLE_ID, table_info
 from lakeward.client.forms.results import BucketId
 from lakeward.model.bucket import TableBucket
 from lakeward.tiering.task.split_reader import read_log, read_state
-from lakeward.tiering.task.splits import LogSplit, StateSplit
+from lakeward.tiering.task.splits import LogRange, StateAtOffset
 
 MOMENT_US = 1_700_000_000_123_000
 
@@ -57,7 +57,7 @@ def logged(*changes: str) -> pa.RecordBatch:
 def test_rows_of_a_log_carry_their_place() -> None:
     """The table's columns, then bucket, offset and time; nothing else is asked for than the range."""
     table: Any = FakeTable(table_info({"id": "BIGINT"}), logged("+A", "+A"))
-    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, 9, 1), "a$b", 40, 42), [])
+    (batch,) = read_log(table, LogRange(TableBucket(TABLE_ID, 9, 1), "a$b", 40, 42), [])
     assert batch.schema.names == ["id", "__bucket", "__offset", "__timestamp"]
     assert batch["__offset"].to_pylist() == [40, 41]
     assert batch["__timestamp"][0].value == MOMENT_US
@@ -71,7 +71,7 @@ def test_changes_leave_out_what_was_before() -> None:
     table: Any = FakeTable(
         table_info({"id": "BIGINT NOT NULL"}, key="id"), logged("+I", "-U", "+U", "-D"), logged("-U")
     )
-    (batch,) = read_log(table, LogSplit(TableBucket(TABLE_ID, None, 1), None, 40, 45), [])
+    (batch,) = read_log(table, LogRange(TableBucket(TABLE_ID, None, 1), None, 40, 45), [])
     assert batch["_change_type"].to_pylist() == [1, 3, 4]
     assert batch["__offset"].to_pylist() == [40, 42, 43]
     assert table.asked["partitions"] is None
@@ -81,7 +81,7 @@ def test_state_is_inserted_by_the_change_before_its_offset() -> None:
     """So that no later change is taken for an older one."""
     rows = pa.record_batch({"id": pa.array([5, 6], pa.int64())})
     table: Any = FakeTable(table_info({"id": "BIGINT NOT NULL"}, key="id"), rows)
-    (batch,) = read_state(table, StateSplit(TableBucket(TABLE_ID, None, 3), None, 50), now_ms=7)
+    (batch,) = read_state(table, StateAtOffset(TableBucket(TABLE_ID, None, 3), None, 50), now_ms=7)
     assert batch.schema.names == ["id", "__bucket", "__offset", "__timestamp", "_change_type"]
     assert batch["__offset"].to_pylist() == [49, 49]
     assert batch["__bucket"].to_pylist() == [3, 3]

@@ -15,11 +15,11 @@ from lakeward.lake.port import LakePlace, Written
 from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import ManualClock
 from lakeward.tiering.task import task as tasks
-from lakeward.tiering.task.splits import LogSplit
+from lakeward.tiering.task.splits import LogRange
 from lakeward.tiering.task.task import TieringTask, run_task
 
 INFO = table_info({"id": "BIGINT"})
-SPLIT = LogSplit(TableBucket(TABLE_ID, 4, 1), "a$b", 10, 20)
+SPLIT = LogRange(TableBucket(TABLE_ID, 4, 1), "a$b", 10, 20)
 TASK = TieringTask("here", {"client.password": "hush"}, INFO.path, TABLE_ID, SPLIT, "fake", b"writing")
 
 

@@ -11,7 +11,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import lake as messages
 from lakeward.protocol.messages.shared import ErrorResponse, PbBucketOffset, PbTablePath
 from lakeward.rpc.error_answers import refusal
-from lakeward.server.books.lake_snapshots import LakeSnapshot
+from lakeward.server.books.lake_snapshots import SnapshotEntry
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handlers, path_of
@@ -114,7 +114,7 @@ class LakeHandlers:
     def _committed(
         self, metadata: messages.PbLakeTableSnapshotMetadata
     ) -> messages.PbCommitLakeTableSnapshotRespForTable:
-        snapshot = LakeSnapshot(
+        snapshot = SnapshotEntry(
             metadata.snapshot_id,
             metadata.tiered_bucket_offsets_file_path,
             metadata.readable_bucket_offsets_file_path,
@@ -132,7 +132,7 @@ class LakeHandlers:
         try:
             table = self._table(info.table_id, info.table_path)
             path = self._prepare(table, info.buckets_req, ignore_previous=False)
-            snapshot = LakeSnapshot(info.snapshot_id, path, path, self._clock.now_ms())
+            snapshot = SnapshotEntry(info.snapshot_id, path, path, self._clock.now_ms())
             self._snapshots.commit(table, snapshot, keep_from_id=None)
         except LakewardError as wrong:
             return _refused(info.table_id, wrong)
