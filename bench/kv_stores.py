@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, HASH, open_store, restore_any
 from lakeward.storage.kv.store.slices import I64, Slices
 from lakeward.storage.kv.store.snapshots import newest_good_snapshot
@@ -175,14 +176,14 @@ def measure_snapshots(store: KvStore, directory: Path) -> None:
     """Cut, write, check, restore."""
     place = directory / "snapshots"
     watch = Stopwatch()
-    pending = watch.measure(lambda: store.snapshot(place, 1, {}))
+    pending = watch.measure(lambda: store.snapshot(LocalFiles(), place, 1, {}))
     seconds("snapshot: the cut", watch)
     watch = Stopwatch()
     written = watch.measure(pending.write)
     size = sum(size for size, _ in written.files.values())
     seconds("snapshot: written and synced", watch, f"{size / store.live_bytes:.2f} × the live rows")
     watch = Stopwatch()
-    good = watch.measure(lambda: newest_good_snapshot(place))
+    good = watch.measure(lambda: newest_good_snapshot(LocalFiles(), place))
     seconds("snapshot: checked", watch)
     assert good is not None
     watch = Stopwatch()

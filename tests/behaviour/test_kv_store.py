@@ -11,6 +11,7 @@ import pytest
 from kv_rows import apply_to, damage, fixed_values, read_all, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store
 from lakeward.storage.kv.store import snapshots
 from lakeward.storage.kv.store.slices import Slices
@@ -207,14 +208,14 @@ def test_a_snapshot_holds_the_moment_it_was_taken_at(store: KvStore, tmp_path: P
     """It is written on another thread while writes go on, and has nothing of them."""
     taken = sorted((b"%d" % i, b"v%d" % i) for i in range(30_000))
     apply_to(store, taken)
-    pending = store.snapshot(tmp_path / "snapshots", 4711, {"auto_increment": {"3": [101, 200]}})
+    pending = store.snapshot(LocalFiles(), tmp_path / "snapshots", 4711, {"auto_increment": {"3": [101, 200]}})
     writer = threading.Thread(target=pending.write)
     writer.start()
     for turn in range(20):
         apply_to(store, [(key, None if turn % 3 == 0 else b"later") for key, _ in taken[: 1000 * turn]])
         store.maintain()
     writer.join()
-    snapshot = newest_good_snapshot(tmp_path / "snapshots")
+    snapshot = newest_good_snapshot(LocalFiles(), tmp_path / "snapshots")
     assert snapshot is not None
     assert (snapshot.log_offset, snapshot.row_count, snapshot.engine) == (4711, 30_000, store.engine)
     assert snapshot.extra == {"auto_increment": {"3": [101, 200]}}
@@ -228,28 +229,28 @@ def test_two_snapshots_are_kept(store: KvStore, tmp_path: Path) -> None:
     """The newest and one to fall back to; older ones are removed."""
     for offset in range(4):
         apply_to(store, [(b"offset", b"%d" % offset)])
-        store.snapshot(tmp_path / "s", offset, {}).write()
-    assert [s.log_offset for s in stored_snapshots(tmp_path / "s")] == [3, 2]
+        store.snapshot(LocalFiles(), tmp_path / "s", offset, {}).write()
+    assert [s.log_offset for s in stored_snapshots(LocalFiles(), tmp_path / "s")] == [3, 2]
     assert len(list((tmp_path / "s").iterdir())) == 2
 
 
 def test_a_damaged_snapshot_falls_back_to_the_one_before(store: KvStore, tmp_path: Path) -> None:
     """One wrong byte in any file, the manifest included, is recognised."""
     apply_to(store, [(b"%d" % i, b"older") for i in range(100)])
-    store.snapshot(tmp_path / "s", 1, {}).write()
+    store.snapshot(LocalFiles(), tmp_path / "s", 1, {}).write()
     apply_to(store, [(b"%d" % i, b"newer") for i in range(100)])
-    newest = store.snapshot(tmp_path / "s", 2, {}).write()
+    newest = store.snapshot(LocalFiles(), tmp_path / "s", 2, {}).write()
     kept = tmp_path / "kept"
     for name in [*newest.files, snapshots.MANIFEST]:
         newest.path.rename(kept)
         newest.path.mkdir()
         for file in kept.iterdir():
             (newest.path / file.name).write_bytes(file.read_bytes())
-        good = newest_good_snapshot(tmp_path / "s")
+        good = newest_good_snapshot(LocalFiles(), tmp_path / "s")
         assert good is not None
         assert good.log_offset == 2
         damage(newest.path / name)
-        good = newest_good_snapshot(tmp_path / "s")
+        good = newest_good_snapshot(LocalFiles(), tmp_path / "s")
         assert good is not None, name
         assert good.log_offset == 1, name
         for file in newest.path.iterdir():
@@ -257,7 +258,7 @@ def test_a_damaged_snapshot_falls_back_to_the_one_before(store: KvStore, tmp_pat
         newest.path.rmdir()
         kept.rename(newest.path)
     damage(newest.path / snapshots.MANIFEST)
-    good = newest_good_snapshot(tmp_path / "s")
+    good = newest_good_snapshot(LocalFiles(), tmp_path / "s")
     assert good is not None
     store.restore(good)
     assert {value for _, value in rows_of(store)} == {b"older"}
@@ -268,7 +269,7 @@ def test_a_disk_that_fails_costs_the_snapshot_only(
 ) -> None:
     """No room for a snapshot: the error says so, the state goes on, nothing is left, the next one works."""
     apply_to(store, [(b"a", b"1")])
-    pending = store.snapshot(tmp_path / "s", 1, {})
+    pending = store.snapshot(LocalFiles(), tmp_path / "s", 1, {})
 
     def no_room(*_: object) -> tuple[int, int]:
         raise OSError(28, "No space left on device")
@@ -280,15 +281,15 @@ def test_a_disk_that_fails_costs_the_snapshot_only(
     assert raised.value.code is ErrorCode.KV_STORAGE
     assert list((tmp_path / "s").iterdir()) == []
     assert rows_of(store) == [(b"a", b"1")]
-    store.snapshot(tmp_path / "s", 2, {}).write()
-    assert newest_good_snapshot(tmp_path / "s") is not None
+    store.snapshot(LocalFiles(), tmp_path / "s", 2, {}).write()
+    assert newest_good_snapshot(LocalFiles(), tmp_path / "s") is not None
 
 
 def test_large_values_survive_a_snapshot(store: KvStore, tmp_path: Path) -> None:
     """Entries of every size come back."""
     rows = sorted((b"k%d" % size, bytes(size)) for size in (0, 1, 254, 255, 256, 65_536, 1 << 20, 3 << 20))
     apply_to(store, rows)
-    store.restore(store.snapshot(tmp_path / "s", 0, {}).write())
+    store.restore(store.snapshot(LocalFiles(), tmp_path / "s", 0, {}).write())
     assert rows_of(store) == rows
     apply_to(store, [(key, b"x" + value) for key, value in rows])
     store.maintain()
@@ -342,5 +343,5 @@ def test_snapshots_of_many_overwrites_hold_live_rows_only(store: KvStore, tmp_pa
     """What a snapshot takes on disk is what is live, not what was."""
     for turn in range(20):
         apply_to(store, [(b"%d" % i, b"%d" % turn * 20) for i in range(500)])
-    snapshot = store.snapshot(tmp_path / "s", 0, {}).write()
+    snapshot = store.snapshot(LocalFiles(), tmp_path / "s", 0, {}).write()
     assert sum(size for size, _ in snapshot.files.values()) < 2 * store.live_bytes + 20_000

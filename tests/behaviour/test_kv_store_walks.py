@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kv_rows import Model, Record, apply_to, apply_to_model, damage, read_all
 
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store, restore_any
 from lakeward.storage.kv.hash import hash_store, ordered_keys, value_log
 from lakeward.storage.kv.store import snapshots
@@ -156,7 +157,7 @@ class StoreWalk(RuleBasedStateMachine):
     def take_snapshot(self) -> None:
         """A snapshot is cut; it will be written later."""
         extra = {"turn": self._offset}
-        made = [store.snapshot(self._snapshots_of(store), self._offset, extra) for store in self._stores]
+        made = [store.snapshot(LocalFiles(), self._snapshots_of(store), self._offset, extra) for store in self._stores]
         self._pending = made, Kept(self._offset, self._model.copy())
 
     @precondition(lambda self: self._pending is not None)
@@ -175,7 +176,7 @@ class StoreWalk(RuleBasedStateMachine):
     def damage_newest_snapshot(self, which: int) -> None:
         """The disk changes a byte of the newest snapshot."""
         for store in self._stores:
-            newest = snapshots.stored_snapshots(self._snapshots_of(store))[0]
+            newest = snapshots.stored_snapshots(LocalFiles(), self._snapshots_of(store))[0]
             names = [*newest.files, snapshots.MANIFEST]
             damage(newest.path / names[which % len(names)])
         self._kept[-1].damaged = True
@@ -185,7 +186,7 @@ class StoreWalk(RuleBasedStateMachine):
     def restore(self, swap: bool) -> None:
         """The newest good snapshot comes back, also from another engine's files."""
         good = [kept for kept in self._kept if not kept.damaged]
-        found = [newest_good_snapshot(self._snapshots_of(store)) for store in self._stores]
+        found = [newest_good_snapshot(LocalFiles(), self._snapshots_of(store)) for store in self._stores]
         if not good:
             assert found == [None] * len(self._stores)
             return

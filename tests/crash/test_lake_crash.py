@@ -11,6 +11,7 @@ import pytest
 _SCRIPT = '''
 import contextlib, os, signal, sys
 from pathlib import Path
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.options.server_options import ServerOptions
@@ -27,9 +28,9 @@ from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 data_dir, step, snapshot_id = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = SqliteMetadataStore.in_directory(data_dir)
+store = SqliteMetadataStore.in_directory(LocalFiles(), data_dir)
 options = ServerOptions.of({"data.dir": str(data_dir), "datalake.format": "iceberg"})
-served = handlers(Coordinator(store, ClusterConfig(store, options), SystemClock(), SystemEntropy()))
+served = handlers(Coordinator(store, ClusterConfig(store, options), SystemClock(), SystemEntropy(), LocalFiles()))
 path = PbTablePath(database_name="fluss", table_name="t")
 descriptor = b"""{"version":1,"schema":{"version":1,"columns":[{"name":"id","data_type":{"type":"BIGINT"},"id":0}]},
 "partition_key":[],"bucket_key":[],"bucket_count":1,"properties":{"table.datalake.enabled":"true"},

@@ -17,11 +17,12 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from kv_model import DeletesRefusedError, Key, KvModel, Record, Row
 from kv_rows import damage
-from kv_tablets import WRITER, TabletUnderTest, full_disk
+from kv_tablets import WRITER, TabletUnderTest
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import data_types as t
 from lakeward.model.schema import Aggregate, Column, Schema
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.writer_state import Verdict
 
@@ -128,7 +129,7 @@ class KvTabletMachine(RuleBasedStateMachine):
         """The log takes nothing, or a part: nothing has happened, and the same batch does well later."""
         latest = max(self.tablet.schemas)
         records = [(key, row) for key, row in self._records(data, latest) if row is not None]
-        with full_disk(data.draw(st.sampled_from([0, 1, 40]))):
+        with self.tablet.disk.full(data.draw(st.sampled_from([0, 1, 40]))):
             self._refused(ErrorCode.LOG_STORAGE, records, self._targets(data), latest)
 
     def _refused(self, code: ErrorCode, records: list[Record], targets: list[int] | None, schema_id: int) -> None:
@@ -162,11 +163,11 @@ class KvTabletMachine(RuleBasedStateMachine):
     def snapshot_on_a_full_disk(self) -> None:
         """A snapshot that cannot be written leaves those that are there, and the next one does well."""
         self.tablet.run_jobs()
-        before = stored_snapshots(self.directory / "kv")
-        with full_disk():
+        before = stored_snapshots(LocalFiles(), self.directory / "kv")
+        with self.tablet.disk.full():
             self.tablet.kv.snapshot()
             self.tablet.run_jobs()
-        assert stored_snapshots(self.directory / "kv") == before
+        assert stored_snapshots(LocalFiles(), self.directory / "kv") == before
         self.snapshot(now=True)
 
     @rule()
@@ -198,12 +199,12 @@ class KvTabletMachine(RuleBasedStateMachine):
     @rule(kill=st.booleans())
     def start_with_a_damaged_snapshot(self, kill: bool) -> None:
         """A byte of the newest snapshot is wrong: the one before it is good, or the log from its beginning is there."""
-        snapshots = stored_snapshots(self.directory / "kv")
+        snapshots = stored_snapshots(LocalFiles(), self.directory / "kv")
         if kill:
             self.tablet.crash()
         else:
             self.tablet.stop()
-            snapshots = stored_snapshots(self.directory / "kv")
+            snapshots = stored_snapshots(LocalFiles(), self.directory / "kv")
         if len(snapshots) > 1 or (snapshots and not self.tablet.log.start_offset):
             damage(max(snapshots[0].path.iterdir(), key=lambda file: (file.stat().st_size, file.name)))
         self.tablet.open()

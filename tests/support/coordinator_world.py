@@ -18,6 +18,7 @@ from lakeward.protocol.messages import table as table_messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbKeyValue, PbTablePath
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.catalog.events import Event
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
@@ -39,7 +40,8 @@ class World:
         self.store: MetadataStore = MemoryMetadataStore() if store is None else store
         self.clock = ManualClock(NOON_MS) if clock is None else clock
         options = ServerOptions.of({key.replace("__", "-").replace("_", "."): value for key, value in settings.items()})
-        self.coordinator = Coordinator(self.store, ClusterConfig(self.store, options), self.clock, SeededEntropy(1))
+        config = ClusterConfig(self.store, options)
+        self.coordinator = Coordinator(self.store, config, self.clock, SeededEntropy(1), LocalFiles())
         self.catalog = self.coordinator.catalog
         self.handlers = handlers(self.coordinator)
         self.events: list[Event] = []

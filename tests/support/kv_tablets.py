@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from unittest.mock import patch
 
+from failing_files import FailingFiles
 from kv_model import Key, Record, Row
 from logs import open_log
 
@@ -23,6 +21,8 @@ from lakeward.records.kernels.spans import Spans
 from lakeward.records.key.key_encoding import KeyEncoding, key_encoder
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.records.row.row_codec import RowCodec
+from lakeward.runtime.local_files import LocalFiles
+from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.recovery import Recovery
@@ -43,6 +43,7 @@ class TabletUnderTest:
     engine: str = "hash"
     segment_bytes: int = 1 << 20
     jobs: list[Callable[[], None]] = field(default_factory=list)
+    disk: FailingFiles = field(default_factory=FailingFiles)
     next_sequence: int = 0
 
     def __post_init__(self) -> None:
@@ -57,6 +58,7 @@ class TabletUnderTest:
         """Open it, from whatever is on disk."""
         self.log = open_log(
             self.directory / "log",
+            files=OpenFiles(self.disk, 64),
             checkpoints=False,
             segment_bytes_max=self.segment_bytes,
             ttl_ms=1,
@@ -95,9 +97,9 @@ class TabletUnderTest:
         if segment is None or not self.log.is_dirty or segment.size == 0:
             return False
         os.truncate(segment.path, max(segment.size - size, self._last_batch_at()))
-        facts = read_facts(self.log.directory)
+        facts = read_facts(LocalFiles(), self.log.directory)
         if facts is not None:  # only a power cut takes rows that were answered
-            replace(facts, seen_boot="before").write(self.log.directory)
+            replace(facts, seen_boot="before").write(LocalFiles(), self.log.directory)
         return True
 
     def _last_batch_at(self) -> int:
@@ -184,24 +186,3 @@ class TabletUnderTest:
         buffer, starts, ends = read.rows.in_one_buffer()
         for i, kind in enumerate(read.change_types):
             yield offset + i, _KINDS[kind], self._padded(codec.decode(bytes(buffer[starts[i] : ends[i]])))
-
-
-@contextmanager
-def full_disk(written_bytes: int = 0) -> Iterator[None]:
-    """Nothing more fits on the disk but so many bytes of the next write."""
-    real = os.pwrite
-    room = written_bytes
-
-    def pwrite(descriptor: int, data: bytes | memoryview, at: int) -> int:
-        nonlocal room
-        if not room:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        done = real(descriptor, data[:room], at)
-        room = 0
-        return done
-
-    def fsync(_descriptor: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with patch("os.pwrite", pwrite), patch("os.fsync", fsync):
-        yield

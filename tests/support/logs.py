@@ -9,6 +9,7 @@ from pathlib import Path
 from raw_batches import raw_batch
 
 from lakeward.records.batch.log_batch import cut_batches, walk_batches
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.segment.damage import Damage
@@ -28,7 +29,7 @@ def open_log(
 ) -> LogTablet:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
-    files = OpenFiles(64) if files is None else files
+    files = OpenFiles(LocalFiles(), 64) if files is None else files
     at_once: Later = (lambda job: job()) if checkpoints else (lambda _: None)
     log = LogTablet(directory, settings, files, later or at_once, known_end=known_end, on_damage=on_damage)
     weakref.finalize(log, files.close)  # a test may open hundreds of logs

@@ -1,4 +1,4 @@
-"""Doors: what a server takes from the world: time, randomness, threads.
+"""Doors: what a server takes from the world: time, randomness, files, threads.
 
 Nothing else in this package asks the machine for them, so a whole server runs from a seed when its doors do.
 """
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import Entropy, SystemEntropy
+from lakeward.runtime.files import Files
+from lakeward.runtime.local_files import LocalFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +21,11 @@ class Doors:
 
     clock: Clock
     entropy: Entropy
+    files: Files
     #: So many threads, under a name; work that is given to one thread is done in order.
     threads: Callable[[int, str], Executor]
 
     @classmethod
     def of_this_machine(cls) -> Doors:
-        """The system's clock, its randomness, real threads."""
-        return cls(SystemClock(), SystemEntropy(), ThreadPoolExecutor)
+        """The system's clock, its randomness, its disk, real threads."""
+        return cls(SystemClock(), SystemEntropy(), LocalFiles(), ThreadPoolExecutor)

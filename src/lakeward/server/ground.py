@@ -21,11 +21,11 @@ class Ground:
     def __init__(self, options: ServerOptions, doors: Doors) -> None:
         self.clock = TrustedClock(doors.clock)
         self.entropy = doors.entropy
-        self.directory = DataDirectory(options.data_dir())
+        self.directory = DataDirectory(doors.files, options.data_dir())
         self.clock.begin(self.directory.seen_ms)
         self.note_time()
-        self.metadata = SqliteMetadataStore(self.directory.metadata_file)
-        self.files = OpenFiles(OPEN_FILES_MAX)
+        self.metadata = SqliteMetadataStore(doors.files, self.directory.metadata_file)
+        self.files = OpenFiles(doors.files, OPEN_FILES_MAX)
         self.disk = DiskThread(doors.threads(1, "disk"))
         self.state_threads = doors.threads(_STATE_THREADS, "state")
         self.scrub_thread = doors.threads(1, "scrub")

@@ -46,8 +46,9 @@ class Roles:
         self._ground = ground
         self._writes = WriteStop()
         config = ClusterConfig(ground.metadata, options)
-        self.space = DiskSpace(ground.directory.root, lambda: config.current, self._writes)
-        self.coordinator = Coordinator(ground.metadata, config, ground.clock, ground.entropy, self.space.check)
+        disk = ground.directory.disk
+        self.space = DiskSpace(disk, ground.directory.root, lambda: config.current, self._writes)
+        self.coordinator = Coordinator(ground.metadata, config, ground.clock, ground.entropy, disk, self.space.check)
         self._remote_logs = None if store is None else self._open_remote_logs(store)
         self.tablets = Tablets(
             loop,

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lakeward.runtime.files import Files
+
 _BUCKET = re.compile(r"(?:log|kv)-(\d+)(?:\.json)?")
 _TABLE = re.compile(r"(.+)-(\d+)")
 _PARTITION = re.compile(r"(.+)-p(\d+)")
@@ -38,21 +40,21 @@ class StoredBucket:
         return f"{self.table} {self.bucket}" + (f" --partition {self.partition}" if self.partition else "")
 
 
-def stored_buckets(root: Path) -> Iterator[StoredBucket]:
+def stored_buckets(disk: Files, root: Path) -> Iterator[StoredBucket]:
     """The buckets below a data directory, in order."""
-    for directory in sorted(path for path in root.glob("*/*") if path.is_dir()):
+    for directory in filter(disk.is_directory, disk.glob(root, "*/*")):
         found = _TABLE.fullmatch(directory.name)
         if found is None:
             continue  # dropped, or not ours
         table, table_id = f"{directory.parent.name}.{found[1]}", int(found[2])
-        yield from _buckets(table, table_id, None, directory)
-        for below in sorted(directory.iterdir()):
-            partition = _PARTITION.fullmatch(below.name) if below.is_dir() else None
+        yield from _buckets(disk, table, table_id, None, directory)
+        for below in disk.entries(directory):
+            partition = _PARTITION.fullmatch(below.name) if disk.is_directory(below) else None
             if partition is not None:
-                yield from _buckets(table, table_id, partition[1], below)
+                yield from _buckets(disk, table, table_id, partition[1], below)
 
 
-def _buckets(table: str, table_id: int, partition: str | None, parent: Path) -> Iterator[StoredBucket]:
-    numbers = {int(match[1]) for path in parent.iterdir() if (match := _BUCKET.fullmatch(path.name))}
+def _buckets(disk: Files, table: str, table_id: int, partition: str | None, parent: Path) -> Iterator[StoredBucket]:
+    numbers = {int(match[1]) for path in disk.entries(parent) if (match := _BUCKET.fullmatch(path.name))}
     for number in sorted(numbers):
         yield StoredBucket(table, table_id, partition, number, parent)

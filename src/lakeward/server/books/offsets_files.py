@@ -14,8 +14,9 @@ from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import make_lasting_directory, replace_file
 from lakeward.server.books.bucket_offsets import BucketOffsets, offsets_of_json, offsets_to_json
-from lakeward.storage.disk.atomic_file import replace_file, sync_directory
 
 SUFFIX = ".offsets"
 _LAKE = "lake"
@@ -25,7 +26,8 @@ _METADATA = "metadata"
 class OffsetsFiles:
     """Where the documents of all tables are."""
 
-    def __init__(self, root_of: Callable[[TableInfo], Path], entropy: Entropy) -> None:
+    def __init__(self, disk: Files, root_of: Callable[[TableInfo], Path], entropy: Entropy) -> None:
+        self._disk = disk
         self._root_of = root_of
         self._entropy = entropy
 
@@ -39,8 +41,8 @@ class OffsetsFiles:
         path = self.directory(table) / f"{self._entropy.uuid()}{SUFFIX}"
         content = offsets_to_json(table.table_id, offsets, partitioned=table.descriptor.is_partitioned)
         try:
-            _make_directory(path.parent)
-            replace_file(path, content)
+            make_lasting_directory(self._disk, path.parent)
+            replace_file(self._disk, path, content)
         except OSError as wrong:
             raise ErrorCode.STORAGE.error(f"The offsets file {path} cannot be written: {wrong.strerror}.") from wrong
         return str(path)
@@ -48,7 +50,7 @@ class OffsetsFiles:
     def read(self, table: TableInfo, path: str) -> dict[TableBucket, int]:
         """The offsets in a document that this server wrote for the table."""
         try:
-            return offsets_of_json(Path(path).read_bytes(), table.table_id)
+            return offsets_of_json(self._disk.read_bytes(Path(path)), table.table_id)
         except OSError as wrong:
             raise ErrorCode.STORAGE.error(
                 f"The offsets file {path} of table {table.path} cannot be read: {wrong.strerror}."
@@ -72,28 +74,19 @@ class OffsetsFiles:
         directory = self.directory(table)
         for path in map(Path, paths):
             if path.parent == directory:
-                path.unlink(missing_ok=True)
+                self._disk.unlink(path)
 
     def sweep(self, table: TableInfo, keep: Collection[str], before_ms: int) -> None:
         """Delete documents that no snapshot ever used, if they are older than a time."""
-        for path in self.directory(table).glob(f"*{SUFFIX}"):
-            if str(path) not in keep and path.stat().st_mtime_ns < before_ms * 1_000_000:
-                path.unlink(missing_ok=True)
+        for path in self._disk.glob(self.directory(table), f"*{SUFFIX}"):
+            if str(path) not in keep and self._disk.facts(path).modified_ns < before_ms * 1_000_000:
+                self._disk.unlink(path)
 
     def remove(self, table: TableInfo) -> None:
         """Delete all documents of a table that was dropped."""
         directory = self.directory(table)
-        for path in directory.glob(f"*{SUFFIX}*"):
-            path.unlink(missing_ok=True)
+        for path in self._disk.glob(directory, f"*{SUFFIX}*"):
+            self._disk.unlink(path)
         with contextlib.suppress(OSError):  # not there, or something in it is not ours
-            directory.rmdir()
-            directory.parent.rmdir()
-
-
-def _make_directory(directory: Path) -> None:
-    """Make a directory that survives a power cut, and those above it."""
-    if directory.is_dir():
-        return
-    _make_directory(directory.parent)
-    directory.mkdir(exist_ok=True)
-    sync_directory(directory.parent)
+            self._disk.remove_directory(directory)
+            self._disk.remove_directory(directory.parent)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
+from lakeward.runtime.files import Files
 from lakeward.server.chores.write_stop import WriteStop
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,8 @@ _LEAST_BYTES = 1 << 20
 class DiskSpace:
     """How much of the disk below the data directory is in use."""
 
-    def __init__(self, directory: Path, options: Callable[[], ServerOptions], writes: WriteStop) -> None:
+    def __init__(self, disk: Files, directory: Path, options: Callable[[], ServerOptions], writes: WriteStop) -> None:
+        self._disk = disk
         self._directory = directory
         self._options = options
         self._writes = writes
@@ -44,8 +45,7 @@ class DiskSpace:
 
     def look(self) -> None:
         """Look at the disk; call it every second or so."""
-        found = os.statvfs(self._directory)
-        free_bytes, total_bytes = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+        free_bytes, total_bytes = self._disk.space(self._directory)
         self.used_share = 1 - free_bytes / total_bytes if total_bytes else 0.0
         limit = self._options().get(rows.DISK_WRITE_LIMIT)
         recover = min(self._options().get(rows.DISK_WRITE_RECOVER), limit)

@@ -12,6 +12,7 @@ from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.files import Files
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.lake_snapshots import LakeSnapshots
 from lakeward.server.books.offsets_files import OffsetsFiles
@@ -44,6 +45,7 @@ class Coordinator:
         config: ClusterConfig,
         clock: Clock,
         entropy: Entropy,
+        disk: Files,
         may_grow: Callable[[], None] = lambda: None,
     ) -> None:
         """`may_grow` is asked before there is more than there was; it raises while there may not be."""
@@ -65,7 +67,7 @@ class Coordinator:
         self.on_dropped(self._forget_snapshots)
         with store.change() as change:
             self.epoch = change.take(Counter.COORDINATOR_EPOCH)
-        self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(self._lake_root, entropy))
+        self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(disk, self._lake_root, entropy))
         self.tiering = LakeTiering(self.catalog, self.lake_snapshots, clock, self.epoch)
         self.config.on_change(self._tell_lake_catalog)
         self._tell_lake_catalog()

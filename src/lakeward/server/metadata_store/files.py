@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import replace_file
 from lakeward.server.metadata_store.image import DamagedError, Image, is_unsealed_database
 from lakeward.server.metadata_store.journal import JournalText, Statements, line_of, node_of
-from lakeward.storage.disk.atomic_file import replace_file
 
 COPIES_KEPT = 3
 
@@ -54,7 +55,8 @@ class Found:
 class MetadataFiles:
     """The files beside one `metadata.db`."""
 
-    def __init__(self, image: Path) -> None:
+    def __init__(self, disk: Files, image: Path) -> None:
+        self.disk = disk
         self.image = image
         self.journal = image.with_suffix(".journal")
         self.identity = image.with_suffix(".identity")
@@ -68,10 +70,10 @@ class MetadataFiles:
         """Read what is there; changes nothing."""
         found = Found()
         journals = self._journals()
-        if not journals and not self.identity.exists() and not self.copies.exists():
-            if not self.image.exists():
+        if not journals and not self.disk.exists(self.identity) and not self.disk.exists(self.copies):
+            if not self.disk.exists(self.image):
                 return found
-            if is_unsealed_database(self.image.read_bytes()):
+            if is_unsealed_database(self.disk.read_bytes(self.image)):
                 found.is_unsealed = True
                 return found
         found.identity = self._own_identity(journals, found.troubles)
@@ -93,13 +95,13 @@ class MetadataFiles:
         return found
 
     def _journals(self) -> dict[Path, JournalText]:
-        paths = [self.journal, *sorted(self.copies.glob("*.journal"))]
-        return {path: JournalText.of(path.read_bytes()) for path in paths if path.exists()}
+        paths = [self.journal, *self.disk.glob(self.copies, "*.journal")]
+        return {path: JournalText.of(self.disk.read_bytes(path)) for path in paths if self.disk.exists(path)}
 
     def _own_identity(self, journals: dict[Path, JournalText], troubles: list[str]) -> str | None:
         """Whose directory this is: the identity file says so, and where it is lost, all others with one voice."""
-        if self.identity.exists():
-            node = node_of(self.identity.read_bytes().rstrip(b"\n"))
+        if self.disk.exists(self.identity):
+            node = node_of(self.disk.read_bytes(self.identity).rstrip(b"\n"))
             if node is not None:
                 return str(node["identity"])
             troubles.append(f"{self.identity.name}: it cannot be read")
@@ -110,7 +112,7 @@ class MetadataFiles:
 
     def _own_journals(self, journals: dict[Path, JournalText], found: Found) -> list[JournalText]:
         own = []
-        if self.journal not in journals and (journals or self.identity.exists()):
+        if self.journal not in journals and (journals or self.disk.exists(self.identity)):
             found.troubles.append(f"{self.journal.name}: it is missing")
         for path, journal in journals.items():
             name = path.relative_to(self.image.parent)
@@ -142,10 +144,10 @@ class MetadataFiles:
 
     def _own_images(self, found: Found) -> Iterator[Image]:
         """Good images of this server: the one in place, then the copies, newest first."""
-        for path in [self.image, *sorted(self.copies.glob("*.db"), reverse=True)]:
+        for path in [self.image, *reversed(self.disk.glob(self.copies, "*.db"))]:
             name = path.relative_to(self.image.parent)
             try:
-                image = Image.of(path.read_bytes())
+                image = Image.of(self.disk.read_bytes(path))
             except FileNotFoundError:
                 found.troubles.append(f"{name}: it is missing")
             except DamagedError as wrong:
@@ -161,15 +163,15 @@ class MetadataFiles:
 
     def write_identity(self, identity: str) -> None:
         """Say whose directory this is."""
-        replace_file(self.identity, line_of({"identity": identity}))
+        replace_file(self.disk, self.identity, line_of({"identity": identity}))
 
     def prune_copies(self, kept: int = COPIES_KEPT) -> None:
         """Keep the newest copies."""
-        images = sorted(self.copies.glob("*.db"), reverse=True)[:kept]
-        oldest = images[-1].stem if images else ""
-        for path in self.copies.iterdir():
+        images = self.disk.glob(self.copies, "*.db")[-kept:]
+        oldest = images[0].stem if images else ""
+        for path in self.disk.entries(self.copies):
             if path.stem < oldest:
-                path.unlink()
+                self.disk.unlink(path)
 
     def refused(self, what: str, found: Found) -> LakewardError:
         """Why nobody may start here, and how to get the metadata back."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.runtime.files import Files, How
+from lakeward.runtime.whole_file import replace_file
 
 #: Statements of a change: the name of a method of Change, then its arguments.
 Statements = list[list[Any]]
@@ -79,36 +80,36 @@ class JournalText:
 class Journal:
     """A journal that is being written."""
 
-    def __init__(self, path: Path, *, at: int, durable: bool) -> None:
+    def __init__(self, disk: Files, path: Path, *, at: int, durable: bool) -> None:
         """Go on behind byte `at`; `durable`: every change is synced before it counts."""
         self.path = path
         self.size = at
         self._durable = durable
-        self._descriptor = os.open(path, os.O_RDWR, 0o600)
-        self._room = max(os.fstat(self._descriptor).st_size, at)
-        if os.pread(self._descriptor, self._room - at, at).strip(b"\0"):
-            os.ftruncate(self._descriptor, at)  # half a line of a change that nobody was told of
+        self._file = disk.open(path, How.EDIT)
+        self._room = max(self._file.facts().size, at)
+        if self._file.pread(self._room - at, at).strip(b"\0"):
+            self._file.truncate(at)  # half a line of a change that nobody was told of
             self._room = at
 
     @classmethod
-    def begin(cls, path: Path, identity: str, after: int, *, durable: bool) -> Journal:
+    def begin(cls, disk: Files, path: Path, identity: str, after: int, *, durable: bool) -> Journal:
         """A new journal in place of the one that was there."""
         head = line_of({"journal": 1, "identity": identity, "after": after})
-        replace_file(path, head)
-        return cls(path, at=len(head), durable=durable)
+        replace_file(disk, path, head)
+        return cls(disk, path, at=len(head), durable=durable)
 
     def append(self, generation: int, statements: Statements) -> None:
         """Write a change; when this raises, it was not written."""
         line = line_of({"n": generation, "do": statements})
         self._take_room()
         try:
-            written = os.pwrite(self._descriptor, line, self.size)
+            written = self._file.pwrite(line, self.size)
             if written < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
             if self._durable:
-                os.fdatasync(self._descriptor)
+                self._file.sync_data()
         except OSError:
-            os.ftruncate(self._descriptor, self.size)
+            self._file.truncate(self.size)
             self._room = self.size
             raise
         self.size += len(line)
@@ -117,7 +118,7 @@ class Journal:
         if not self._durable or self._room - self.size >= _LITTLE_ROOM:
             return
         try:
-            os.posix_fallocate(self._descriptor, self.size, _ROOM)
+            self._file.reserve(self.size, _ROOM)
             self._room = self.size + _ROOM
         except OSError:
             return  # the disk is full, or cannot do that; what is written says so itself
@@ -125,5 +126,5 @@ class Journal:
     def close(self) -> None:
         """Let go of it; by then all of it is synced."""
         if not self._durable:
-            os.fsync(self._descriptor)
-        os.close(self._descriptor)
+            self._file.sync()
+        self._file.close()

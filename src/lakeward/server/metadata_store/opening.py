@@ -81,9 +81,8 @@ def check_directories(files: MetadataFiles, found: Found, connection: sqlite3.Co
 def strays_of(files: MetadataFiles, connection: sqlite3.Connection) -> list[Path]:
     """Directories with data of tables and partitions whose ids this database has not given out."""
     next_ids = dict(connection.execute("SELECT name, next_id FROM counters").fetchall())
-    return stray_directories(
-        files.image.parent, next_ids.get(Counter.TABLE_ID.value, 0), next_ids.get(Counter.PARTITION_ID.value, 0)
-    )
+    tables, partitions = (next_ids.get(counter.value, 0) for counter in (Counter.TABLE_ID, Counter.PARTITION_ID))
+    return stray_directories(files.disk, files.image.parent, tables, partitions)
 
 
 def unusable(path: Path, wrong: OSError) -> LakewardError:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import replace_file
 from lakeward.server.metadata_store.files import Found, MetadataFiles
 from lakeward.server.metadata_store.image import Image
 from lakeward.server.metadata_store.journal import Journal
@@ -27,7 +29,6 @@ from lakeward.server.metadata_store.port import (
     TableRecord,
 )
 from lakeward.server.metadata_store.sqlite_change import SqliteChange
-from lakeward.storage.disk.atomic_file import replace_file
 
 _log = logging.getLogger(__name__)
 FILE_NAME = "metadata.db"
@@ -41,11 +42,12 @@ Filling = Callable[[MetadataFiles, Found, sqlite3.Connection], None]
 class SqliteMetadataStore:
     """A MetadataStore in `metadata.db` of a data directory."""
 
-    def __init__(self, path: Path, filling: Filling = load) -> None:
+    def __init__(self, disk: Files, path: Path, filling: Filling = load) -> None:
         """`filling` decides what is good enough to go on with: by default nothing but all that was acknowledged."""
+        self._disk = disk
         self._path = path
         self._listeners: list[Callable[[], None]] = []
-        self._files = MetadataFiles(path)
+        self._files = MetadataFiles(disk, path)
         self._connection = new_database()
         self._lock = threading.RLock()
         self._journal: Journal | None = None
@@ -67,13 +69,13 @@ class SqliteMetadataStore:
         self._listeners.append(listener)
 
     @classmethod
-    def in_directory(cls, data_dir: Path) -> SqliteMetadataStore:
+    def in_directory(cls, disk: Files, data_dir: Path) -> SqliteMetadataStore:
         """The store of a data directory, which is made if it is not there."""
         try:
-            data_dir.mkdir(parents=True, exist_ok=True)
+            disk.make_directory(data_dir)
         except OSError as wrong:
             raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
-        return cls(data_dir / FILE_NAME)
+        return cls(disk, data_dir / FILE_NAME)
 
     def _begin(self, found: Found) -> None:
         self._identity = found.identity or str(SystemEntropy().uuid())
@@ -81,32 +83,34 @@ class SqliteMetadataStore:
         for trouble in found.troubles:
             _log.warning("the metadata in %s is whole in spite of %s", self._path.parent, trouble)
         if found.journal_size is None or found.image is None:
-            if any(trouble.startswith(f"{self._path.name}: it") for trouble in found.troubles) and self._path.exists():
-                self._path.replace(self._path.with_name(self._path.name + _SET_ASIDE))
+            is_bad = any(trouble.startswith(f"{self._path.name}: it") for trouble in found.troubles)
+            if is_bad and self._disk.exists(self._path):
+                self._disk.rename(self._path, self._path.with_name(self._path.name + _SET_ASIDE))
             self._fold()
             if found.troubles:
                 self._files.prune_copies(1)  # what is damaged is of no more use, now that all is there twice
             self._files.write_identity(self._identity)
             for suffix in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+                self._disk.unlink(self._path.with_name(self._path.name + suffix))
             return
         self._folded_bytes, self._folded_generation = len(found.image.content), found.image.generation
-        self._journal = Journal(self._files.journal, at=found.journal_size, durable=True)
+        self._journal = Journal(self._disk, self._files.journal, at=found.journal_size, durable=True)
         mirror = self._files.copy(found.image.generation, ".journal")
-        self._mirror = Journal(mirror, at=found.journal_size, durable=False) if mirror.exists() else None
+        if self._disk.exists(mirror):
+            self._mirror = Journal(self._disk, mirror, at=found.journal_size, durable=False)
 
     def _fold(self) -> None:
         """Write a new image, twice, and begin a new journal behind it."""
         image = self.image()
         sealed = image.sealed()
         files = self._files
-        files.copies.mkdir(mode=0o700, exist_ok=True)
-        replace_file(files.copy(image.generation, ".db"), sealed)
+        self._disk.make_directory(files.copies, 0o700)
+        replace_file(self._disk, files.copy(image.generation, ".db"), sealed)
         mirror = Journal.begin(
-            files.copy(image.generation, ".journal"), self._identity, image.generation, durable=False
+            self._disk, files.copy(image.generation, ".journal"), self._identity, image.generation, durable=False
         )
-        replace_file(files.image, sealed)
-        journal = Journal.begin(files.journal, self._identity, image.generation, durable=True)
+        replace_file(self._disk, files.image, sealed)
+        journal = Journal.begin(self._disk, files.journal, self._identity, image.generation, durable=True)
         self._let_go()
         self._journal, self._mirror = journal, mirror
         self._folded_bytes, self._folded_generation = len(sealed), image.generation
@@ -166,10 +170,6 @@ class SqliteMetadataStore:
         """All changes up to now; on any thread."""
         with self._lock:
             return Image(self._identity, self._generation, self._connection.serialize())
-
-    def copy_to(self, target: Path) -> None:
-        """All changes up to now, as a file that can be opened by itself; on any thread, changes go on meanwhile."""
-        replace_file(target, self.image().sealed())
 
     def strays(self) -> list[Path]:
         """Directories with data of tables and partitions whose ids have not been given out."""

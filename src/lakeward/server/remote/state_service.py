@@ -82,7 +82,7 @@ class RemoteStateService:
 
     def _hold_uncopied(self, places: list[tuple[TableBucket, Path, int]], loop: asyncio.AbstractEventLoop) -> None:
         for bucket, directory, above in places:
-            held = hold_newest(directory, above)
+            held = hold_newest(self._server.buckets.disk, directory, above)
             if held is not None:
                 loop.call_soon_threadsafe(self.snapshots.add, bucket, held)
 
@@ -98,7 +98,7 @@ class RemoteStateService:
         """Files of lake offsets that are on this machine, because the remote directory is not a directory here."""
         root = self._server.options_now().data_dir().absolute()
         for path in self._server.lake_paths():
-            if path.is_relative_to(root) and path.exists():
+            if path.is_relative_to(root) and self._server.buckets.disk.exists(path):
                 yield path.relative_to(root).as_posix(), path
 
     # -- what copies of snapshots ask of the remote log

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.files import Found, MetadataFiles
 from lakeward.server.metadata_store.opening import fill, strays_of
 from lakeward.server.metadata_store.port import Counter
@@ -35,8 +36,9 @@ class RepairedMetadata:
 def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) -> RepairedMetadata:
     """Go back to the newest whole state, if `told` agrees once it knows which; ids given out since are skipped."""
     report = RepairedMetadata()
-    with DataDirectory(data_dir) as directory:
-        files = MetadataFiles(directory.metadata_file)
+    disk = LocalFiles()
+    with DataDirectory(disk, data_dir) as directory:
+        files = MetadataFiles(disk, directory.metadata_file)
         found = files.find()
         if found.image is None and not found.is_unsealed:
             raise files.refused("there is no copy of it that can be read", found)
@@ -50,7 +52,7 @@ def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) ->
                 raise _StoppedError
 
         try:
-            store = SqliteMetadataStore(directory.metadata_file, agreed)
+            store = SqliteMetadataStore(disk, directory.metadata_file, agreed)
         except _StoppedError:
             return report
         try:

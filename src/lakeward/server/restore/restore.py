@@ -15,6 +15,8 @@ from lakeward.remote.formats.layout import manifest_file
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.whole_file import replace_file
 from lakeward.server.archive.remote_logs import RemoteLogs, RemotePointer
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.snapshot_leases import SnapshotLeases
@@ -26,7 +28,6 @@ from lakeward.server.restore.restored_log import begin_log, fetch_log, true_mani
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
 from lakeward.server.restore.restored_state import restore_state
 from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life
-from lakeward.storage.disk.atomic_file import replace_file
 from lakeward.storage.disk.directories import RESTORING_FILE, DataDirectory
 
 _PARALLEL = 8
@@ -50,7 +51,8 @@ class Restore:
         """Bring everything back. `is_forced` takes over from a server that still gives signs of life."""
         self._check_target()
         seen = await self._check_source(is_forced=is_forced)
-        with DataDirectory(self._root, is_restored=True) as directory:
+        disk = LocalFiles()
+        with DataDirectory(disk, self._root, is_restored=True) as directory:
             self._begin(directory)
             owner = await take_over(self._store, str(self._entropy.uuid()), self._clock)
             report = RestoreReport(
@@ -60,7 +62,7 @@ class Restore:
                 seen is not None and seen.was_stopped,
             )
             report.troubles += await fetch_metadata(self._store, directory.metadata_file)
-            metadata = SqliteMetadataStore(directory.metadata_file)
+            metadata = SqliteMetadataStore(disk, directory.metadata_file)
             try:
                 adopt(metadata, owner.server_id)
                 await self._bring_lake_files(metadata, directory.root)
@@ -98,7 +100,7 @@ class Restore:
     def _begin(self, directory: DataDirectory) -> None:
         """Mark the directory, and clear what an interrupted restore left."""
         marker = {"from": self._store.url, "since_ms": self._clock.now_ms()}
-        replace_file(directory.root / RESTORING_FILE, json.dumps(marker).encode())
+        replace_file(directory.disk, directory.root / RESTORING_FILE, json.dumps(marker).encode())
         for path in directory.root.iterdir():
             if path.name in {RESTORING_FILE, _LOCK_FILE}:
                 continue

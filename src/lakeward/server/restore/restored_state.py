@@ -12,6 +12,7 @@ from lakeward.errors import NotFoundError
 from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.remote.formats.snapshot_metadata import path_in_store
 from lakeward.remote.stores.store import RemoteStore
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.remote.copies.snapshot_files import read_metadata
 from lakeward.storage.kv.store.snapshots import newest_good_snapshot
@@ -78,7 +79,7 @@ async def _fetch(store: RemoteStore, kv_directory: str, snapshot: RemoteSnapshot
     for one in done:
         if isinstance(one, BaseException):
             raise one
-    good = await asyncio.to_thread(newest_good_snapshot, directory)
+    good = await asyncio.to_thread(newest_good_snapshot, LocalFiles(), directory)
     if good is None or good.log_offset != snapshot.log_offset:
         raise ValueError("a file is not as it was written")
     return good.row_count, sum(file.size_bytes for file in metadata.files)

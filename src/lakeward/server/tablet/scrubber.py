@@ -70,7 +70,7 @@ class Scrubber:
         if not self._buckets.exists(bucket):
             return
         for path, base, end in self._closed(bucket):
-            walk = SegmentWalk(path, base, end, pause=self._pause)
+            walk = SegmentWalk(self._buckets.disk, path, base, end, pause=self._pause)
             found = await asyncio.get_running_loop().run_in_executor(self._thread, damage_of, walk, path)
             if not found:
                 continue
@@ -83,8 +83,7 @@ class Scrubber:
         log = self._logs.find(bucket)
         if log is not None:
             return [(one.path, one.base_offset, one.end_offset) for one in log.closed_files()]
-        directory = self._buckets.log_directory(bucket)
-        paths = sorted(directory.glob("*.log"))
+        paths = self._buckets.disk.glob(self._buckets.log_directory(bucket), "*.log")
         return [(path, int(path.stem), int(following.stem)) for path, following in pairwise(paths)]
 
     def _pause(self, size: int) -> None:

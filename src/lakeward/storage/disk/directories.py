@@ -9,16 +9,14 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Self
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
-from lakeward.runtime.private_files import DIRECTORY_MODE, tighten
+from lakeward.runtime.files import Files
 
 METADATA_FILE = "metadata.db"
 _METADATA_SUFFIXES = (".db", ".journal", ".identity", ".copies")
@@ -34,30 +32,29 @@ _PARTITION = re.compile(r".+-p(\d+)")
 class DataDirectory:
     """A data directory that this process has to itself."""
 
-    def __init__(self, root: Path, *, is_restored: bool = False) -> None:
+    def __init__(self, disk: Files, root: Path, *, is_restored: bool = False) -> None:
         """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished."""
-        self.root = root.resolve()
-        self.root.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
-        tighten(self.root)
-        if not is_restored and (self.root / RESTORING_FILE).exists():
+        self.disk = disk
+        self.root = disk.own(root)
+        if not is_restored and disk.exists(self.root / RESTORING_FILE):
             raise ErrorCode.STORAGE.error(
                 f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."
             )
-        self._lock = os.open(self.root / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(self._lock, 32, 0).decode(errors="replace").strip() or "unknown"
-            os.close(self._lock)
+        self._lock_file = self.root / LOCK_FILE
+        lock = disk.lock(self._lock_file)
+        if lock is None:
+            holder = disk.read_bytes(self._lock_file)[:32].decode(errors="replace").strip() or "unknown"
             raise ErrorCode.STORAGE.error(
                 f"The data directory {self.root} is in use by another lakeward server (process {holder}). "
                 f"Stop that server or start this one with another --data-dir."
-            ) from None
+            )
+        self._lock = lock
         #: When a server was last here, by its clock; None when none was.
-        self.seen_ms = _seen_ms(self._lock)
+        facts = lock.facts()
+        self.seen_ms = facts.modified_ns // 1_000_000 if facts.size else None
         with contextlib.suppress(OSError):  # for people only; a disk may be full
-            os.ftruncate(self._lock, 0)
-            os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+            lock.truncate(0)
+            lock.pwrite(f"{os.getpid()}\n".encode(), 0)
 
     def __enter__(self) -> Self:
         return self
@@ -67,11 +64,11 @@ class DataDirectory:
 
     def note_time(self, now_ms: int) -> None:
         """Say that a server is here, and what time it is."""
-        os.utime(self._lock, (now_ms / 1000, now_ms / 1000))
+        self.disk.set_time(self._lock_file, now_ms)
 
     def close(self) -> None:
         """Let another server have the directory."""
-        os.close(self._lock)
+        self._lock.close()
 
     @property
     def metadata_file(self) -> Path:
@@ -96,23 +93,21 @@ class DataDirectory:
         """The directory of a bucket's state within its table or partition."""
         return parent / f"kv-{bucket}"
 
-    @staticmethod
-    def drop(directory: Path) -> Path | None:
+    def drop(self, directory: Path) -> Path | None:
         """Take a table or partition away under its name; returns what `remove` may delete at leisure."""
-        if not directory.exists():
+        if not self.disk.exists(directory):
             return None
         away = directory.with_name(directory.name + _DROPPED_SUFFIX)
-        directory.rename(away)
+        self.disk.rename(directory, away)
         return away
 
-    @staticmethod
-    def remove(directory: Path) -> None:
+    def remove(self, directory: Path) -> None:
         """Delete what `drop` took away."""
-        shutil.rmtree(directory, ignore_errors=True)
+        self.disk.remove_tree(directory)
 
     def dropped(self) -> list[Path]:
         """Leftovers of drops that a crash interrupted."""
-        return [*self.root.glob(f"*/*{_DROPPED_SUFFIX}"), *self.root.glob(f"*/*/*{_DROPPED_SUFFIX}")]
+        return [one for depth in ("*", "*/*") for one in self.disk.glob(self.root, f"{depth}/*{_DROPPED_SUFFIX}")]
 
 
 def data_directory_of(bucket: Path) -> Path:
@@ -122,35 +117,29 @@ def data_directory_of(bucket: Path) -> Path:
     return table.parent.parent
 
 
-def has_metadata(root: Path) -> bool:
+def has_metadata(disk: Files, root: Path) -> bool:
     """Whether a server has ever been here: any file of the catalog is left."""
-    return any((root / METADATA_FILE).with_suffix(suffix).exists() for suffix in _METADATA_SUFFIXES)
+    return any(disk.exists((root / METADATA_FILE).with_suffix(suffix)) for suffix in _METADATA_SUFFIXES)
 
 
-def _seen_ms(lock: int) -> int | None:
-    found = os.fstat(lock)
-    return found.st_mtime_ns // 1_000_000 if found.st_size else None
-
-
-def stray_directories(root: Path, next_table_id: int, next_partition_id: int) -> list[Path]:
+def stray_directories(disk: Files, root: Path, next_table_id: int, next_partition_id: int) -> list[Path]:
     """Directories with the data of tables and partitions whose ids have not been given out yet."""
     strays = []
-    for database in _directories(root):
-        for table in _directories(database):
+    for database in _directories(disk, root):
+        for table in _directories(disk, database):
             found = _TABLE.fullmatch(table.name)
             if found is None:
                 continue
             if int(found[1]) >= next_table_id:
-                if any(table.glob("log-*/*.log")) or any(table.glob("*-p*/log-*/*.log")):
+                if disk.glob(table, "log-*/*.log") or disk.glob(table, "*-p*/log-*/*.log"):
                     strays.append(table)
                 continue
-            for partition in _directories(table):
+            for partition in _directories(disk, table):
                 named = _PARTITION.fullmatch(partition.name)
                 if named is not None and int(named[1]) >= next_partition_id:
                     strays.append(partition)
     return strays
 
 
-def _directories(parent: Path) -> list[Path]:
-    with os.scandir(parent) as entries:
-        return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+def _directories(disk: Files, parent: Path) -> list[Path]:
+    return [path for path in disk.entries(parent) if disk.is_directory(path)]

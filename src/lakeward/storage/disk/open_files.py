@@ -7,11 +7,11 @@ process (SIGBUS), a read of it is merely short.
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.files import Files, How
 
 
 def storage_error(path: Path, wrong: OSError) -> LakewardError:
@@ -22,31 +22,30 @@ def storage_error(path: Path, wrong: OSError) -> LakewardError:
 class OpenFile:
     """One open file."""
 
-    __slots__ = ("descriptor", "path")
+    __slots__ = ("_pread", "close", "path", "pwrite", "truncate")
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, disk: Files, path: Path, *, create: bool = False) -> None:
         self.path = path
         try:
-            self.descriptor = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
+            file = disk.open(path, How.CREATE if create else How.EDIT)
         except OSError as wrong:
             raise storage_error(path, wrong) from wrong
+        # Bound here, so that an append and a read call the system without a detour.
+        self._pread, self.pwrite, self.truncate, self.close = file.pread, file.pwrite, file.truncate, file.close
 
     def read(self, start: int, end: int) -> memoryview:
         """The bytes between two positions; fewer when the file is shorter than that."""
         try:
-            return memoryview(os.pread(self.descriptor, end - start, start))
+            return memoryview(self._pread(end - start, start))
         except OSError as wrong:
             raise storage_error(self.path, wrong) from wrong
-
-    def close(self) -> None:
-        """Give the descriptor back."""
-        os.close(self.descriptor)
 
 
 class OpenFiles:
     """The files that are open now, at most `limit` of them."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, disk: Files, limit: int) -> None:
+        self.disk = disk
         self._limit = limit
         self._files: OrderedDict[Path, OpenFile] = OrderedDict()
 
@@ -64,7 +63,7 @@ class OpenFiles:
             return file
         while len(self._files) >= self._limit:
             self._files.popitem(last=False)[1].close()
-        file = self._files[path] = OpenFile(path, create=create)
+        file = self._files[path] = OpenFile(self.disk, path, create=create)
         return file
 
     def forget(self, path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
+from lakeward.runtime.files import Files
 from lakeward.storage.kv.store.slices import Entries
 from lakeward.storage.kv.store.snapshots import Snapshot
 from lakeward.storage.kv.store.store import KvStore
@@ -32,7 +32,7 @@ def open_store(engine: str, directory: Path) -> KvStore:
             raise ErrorCode.INVALID_CONFIG.error(f"There is no key/value engine {engine!r}; there are: {known}.")
 
 
-def prepare(engine: str, directory: Path) -> None:
+def prepare(disk: Files, engine: str, directory: Path) -> None:
     """Load an engine's library and compile its loops, which takes seconds once per machine. On any thread.
 
     Does with a small store whatever stores do, so that no request has to wait for the compiler.
@@ -49,9 +49,9 @@ def prepare(engine: str, directory: Path) -> None:
         store.apply(more.keys, more.values)
         store.maintain()
     store.scan_prefix(b"")
-    store.restore(store.snapshot(directory / "snapshots", 0, {}).write())
+    store.restore(store.snapshot(disk, directory / "snapshots", 0, {}).write())
     store.close()
-    shutil.rmtree(directory, ignore_errors=True)
+    disk.remove_tree(directory)
 
 
 def as_rocksdb(snapshot: Snapshot) -> Snapshot:
@@ -59,11 +59,11 @@ def as_rocksdb(snapshot: Snapshot) -> Snapshot:
     if snapshot.engine == ROCKSDB:
         return snapshot
     directory = snapshot.path / ROCKSDB
-    shutil.rmtree(directory, ignore_errors=True)
+    snapshot.disk.remove_tree(directory)
     store = open_store(ROCKSDB, directory / "work")
     try:
         restore_any(store, snapshot, directory)
-        return store.snapshot(directory, snapshot.log_offset, snapshot.extra).write()
+        return store.snapshot(snapshot.disk, directory, snapshot.log_offset, snapshot.extra).write()
     finally:
         store.close()
 

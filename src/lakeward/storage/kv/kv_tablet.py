@@ -179,7 +179,7 @@ class KvTablet:
 
         As long as there is only one it may turn out to be damaged, and the whole log is needed.
         """
-        offsets = [s.log_offset for s in stored_snapshots(self.directory)]
+        offsets = [s.log_offset for s in stored_snapshots(self.log.disk, self.directory)]
         return min(offsets) if len(offsets) >= KEPT else 0
 
     @property
@@ -196,11 +196,11 @@ class KvTablet:
         """Get ready; returns what takes hold of the state, on any thread but before the next write."""
         offset = self.log.end_offset
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self.log.disk.make_directory(self.directory)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self.log.checkpoint()  # runs before the snapshot is written: a snapshot never knows more than the log on disk
-        return partial(self._store.snapshot, self.directory, offset, {})
+        return partial(self._store.snapshot, self.log.disk, self.directory, offset, {})
 
     def write_snapshot(
         self, pending: PendingSnapshot, told: Callable[[], AbstractContextManager[object]] = nullcontext
@@ -237,7 +237,7 @@ class KvTablet:
 
         def work() -> None:
             try:
-                made = compact(segments, table, ratio)
+                made = compact(self.log.disk, segments, table, ratio)
             except CorruptError as wrong:
                 _log.error("%s: %s", self.log.name, wrong)
                 return

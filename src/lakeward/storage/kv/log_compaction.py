@@ -20,6 +20,8 @@ from lakeward.records.batch.batch_header import BatchHeader, write_header
 from lakeward.records.batch.changelog_batch import ChangelogRows, changelog_rows
 from lakeward.records.batch.log_batch import BatchSpan, seal, stamp, walk_batches
 from lakeward.records.columnar.row_kernels import RowForm
+from lakeward.runtime.files import Bytes, Files
+from lakeward.runtime.whole_file import write_file
 from lakeward.storage.kv.changes import Changes, changelog_batch, values_of_rows
 from lakeward.storage.kv.hash.hash_store import HashStore
 from lakeward.storage.kv.kv_table import KvTable
@@ -38,12 +40,14 @@ class CompactedSegment(NamedTuple):
     path: Path
 
 
-def compact(segments: list[ClosedSegment], table: KvTable, cleanable_ratio_min: float) -> list[CompactedSegment]:
+def compact(
+    disk: Files, segments: list[ClosedSegment], table: KvTable, cleanable_ratio_min: float
+) -> list[CompactedSegment]:
     """Write smaller files for the segments, if enough of their rows have been overtaken by later ones."""
     newest = HashStore()
     total = 0
     for segment in segments:
-        for _, rows, offsets in _changes(segment, table):
+        for _, rows, offsets in _changes(disk, segment, table):
             if rows is None:
                 continue
             newest.apply(_keys(rows), _as_values(offsets))
@@ -51,41 +55,46 @@ def compact(segments: list[ClosedSegment], table: KvTable, cleanable_ratio_min: 
             total += len(offsets)
     if not total or 1 - newest.row_count / total < cleanable_ratio_min:
         return []
-    return [made for segment in segments if (made := _rewrite(segment, table, newest)) is not None]
+    return [made for segment in segments if (made := _rewrite(disk, segment, table, newest)) is not None]
 
 
-def _rewrite(segment: ClosedSegment, table: KvTable, newest: HashStore) -> CompactedSegment | None:
+def _rewrite(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> CompactedSegment | None:
     path = segment.path.with_name(segment.path.name + COMPACTED_SUFFIX)
-    covered = segment.base_offset
-    with path.open("wb") as file:
-        for span, rows, offsets in _changes(segment, table):
-            if rows is None:  # offsets that somebody gave up stay told
-                if covered < span.header.base_offset:
-                    file.write(_filler(covered, span.header.base_offset, span.header))
-                file.write(write_header(span.header))
-                covered = span.header.last_offset + 1
-                continue
-            last = newest.get(_keys(rows))
-            kept = np.flatnonzero(_of_values(last) == offsets)
-            if not len(kept):
-                continue
-            end = span.header.last_offset + 1
-            if covered < end - len(kept):
-                file.write(_filler(covered, end - len(kept), span.header))
-            file.write(_batch(table, rows, kept, end - len(kept), span.header))
-            covered = end
-        if covered < segment.end_offset:
-            file.write(_filler(covered, segment.end_offset, None, segment.time_ms_max))
-        size = file.tell()
-    if size >= segment.size:
-        path.unlink()
+    write_file(disk, path, _compacted(disk, segment, table, newest), mode=0o644)
+    if disk.facts(path).size >= segment.size:
+        disk.unlink(path)
         return None
     return CompactedSegment(segment, path)
 
 
-def _changes(segment: ClosedSegment, table: KvTable) -> Iterator[tuple[BatchSpan, ChangelogRows | None, I64]]:
+def _compacted(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> Iterator[Bytes]:
+    """The batches that stay, and those that cover the offsets of the others."""
+    covered = segment.base_offset
+    for span, rows, offsets in _changes(disk, segment, table):
+        if rows is None:  # offsets that somebody gave up stay told
+            if covered < span.header.base_offset:
+                yield _filler(covered, span.header.base_offset, span.header)
+            yield write_header(span.header)
+            covered = span.header.last_offset + 1
+            continue
+        last = newest.get(_keys(rows))
+        kept = np.flatnonzero(_of_values(last) == offsets)
+        if not len(kept):
+            continue
+        end = span.header.last_offset + 1
+        if covered < end - len(kept):
+            yield _filler(covered, end - len(kept), span.header)
+        yield _batch(table, rows, kept, end - len(kept), span.header)
+        covered = end
+    if covered < segment.end_offset:
+        yield _filler(covered, segment.end_offset, None, segment.time_ms_max)
+
+
+def _changes(
+    disk: Files, segment: ClosedSegment, table: KvTable
+) -> Iterator[tuple[BatchSpan, ChangelogRows | None, I64]]:
     """Every batch of a segment with its rows and their offsets; without rows, those that were given up."""
-    data = memoryview(segment.path.read_bytes())
+    data = memoryview(disk.read_bytes(segment.path))
     size, end, _ = good_prefix(data, segment.base_offset)
     if size < len(data) or end != segment.end_offset:
         raise ErrorCode.CORRUPT_RECORD.error(f"{segment.path} is damaged behind offset {end} and is not compacted.")

@@ -33,7 +33,8 @@ class Recovery:
     @property
     def is_short(self) -> bool:
         """Whether nobody would notice that it has to be done."""
-        return self._log.end_offset - self._log.start_offset <= _FEW_CHANGES and not self.directory.exists()
+        is_long = self._log.end_offset - self._log.start_offset > _FEW_CHANGES
+        return not is_long and not self._log.disk.exists(self.directory)
 
     def pieces(self) -> Iterator[Callable[[], None]]:
         """The work, to be done in order. A piece may run on another thread; the iterator reads the log and may not."""
@@ -44,7 +45,7 @@ class Recovery:
     def _restore(self, log_start: int, log_end: int) -> None:
         work = self.directory / "work"
         self.store = open_store(self._engine, work)
-        snapshot = usable_snapshot(self.directory, log_start, log_end)
+        snapshot = usable_snapshot(self._log.disk, self.directory, log_start, log_end)
         if snapshot is not None:
             restore_any(self.store, snapshot, work)
             self.snapshot_offset = snapshot.log_offset

@@ -6,12 +6,12 @@ that offset, so recovery has only to look at what comes behind the newest one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.runtime.files import Files, sync_data
+from lakeward.runtime.whole_file import replace_file
 from lakeward.storage.log.log_facts import FactsFile
 from lakeward.storage.log.segment.segment import file_stem
 from lakeward.storage.log.writer_state import WriterStates
@@ -24,6 +24,7 @@ _KEPT = 2
 class Checkpoint:
     """What has to be written, captured at one moment; writing it may happen on another thread."""
 
+    disk: Files
     directory: Path
     offset: int
     logs: tuple[Path, ...]
@@ -35,14 +36,14 @@ class Checkpoint:
     def write(self) -> None:
         """Sync the logs, then the indexes, then say so."""
         for log in self.logs:
-            sync_data(log)
+            sync_data(self.disk, log)
         for path, content in self.index_files:
-            replace_file(path, content, durable=False)
-        replace_file(checkpoint_file(self.directory, self.offset), self.writers)
+            replace_file(self.disk, path, content, durable=False)
+        replace_file(self.disk, checkpoint_file(self.directory, self.offset), self.writers)
         self.facts.reached(self.offset)
-        for offset, path in stored_checkpoints(self.directory)[_KEPT:]:
+        for offset, path in stored_checkpoints(self.disk, self.directory)[_KEPT:]:
             if offset not in self.segment_bases:
-                path.unlink(missing_ok=True)
+                self.disk.unlink(path)
 
 
 class Checkpoints:
@@ -83,26 +84,14 @@ def checkpoint_file(directory: Path, offset: int) -> Path:
     return directory / (file_stem(offset) + SUFFIX)
 
 
-def stored_checkpoints(directory: Path) -> list[tuple[int, Path]]:
+def stored_checkpoints(disk: Files, directory: Path) -> list[tuple[int, Path]]:
     """The checkpoints in a directory, newest first."""
-    return sorted(((int(p.stem), p) for p in directory.glob("*" + SUFFIX)), reverse=True)
+    return sorted(((int(p.stem), p) for p in disk.glob(directory, "*" + SUFFIX)), reverse=True)
 
 
-def read_writers(path: Path) -> WriterStates | None:
+def read_writers(disk: Files, path: Path) -> WriterStates | None:
     """The writers in a checkpoint, or None when it is damaged."""
     try:
-        return WriterStates.of_json(path.read_bytes())
+        return WriterStates.of_json(disk.read_bytes(path))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def sync_data(path: Path) -> None:
-    """Wait until a file's content is on disk; a file that has gone needs no sync."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        os.fdatasync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,13 +7,13 @@ name. Whatever a crash leaves of such links is removed when the log is opened.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lakeward.runtime.files import Files, sync_data
 from lakeward.storage.disk.open_files import storage_error
-from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.checkpoint import checkpoint_file, read_writers
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.log_index import LogIndex
 from lakeward.storage.log.segment.segment import Segment
@@ -25,6 +25,7 @@ from lakeward.storage.log.writer_state import WriterStates, WrittenBatch
 class HeldSegment:
     """What has to be copied of a segment. Its methods may run on any thread."""
 
+    disk: Files
     base_offset: int
     end_offset: int
     time_ms_max: int
@@ -40,7 +41,7 @@ class HeldSegment:
 
     def sync(self) -> None:
         """Wait until it is on this machine's disk: what is elsewhere must not be more than what is here."""
-        sync_data(self.path)
+        sync_data(self.disk, self.path)
 
     def index_files(self) -> tuple[bytes, bytes]:
         """Both indexes as they stand in files; made from the batches unless they are known to be right."""
@@ -50,10 +51,10 @@ class HeldSegment:
     def writers(self) -> bytes | None:
         """What the writers had done at the segment's end, or None when nothing tells."""
         with contextlib.suppress(OSError):
-            return checkpoint_file(self.directory, self.end_offset).read_bytes()
+            return self.disk.read_bytes(checkpoint_file(self.directory, self.end_offset))
         states = WriterStates()
         if self.base_offset:
-            before = read_writers(checkpoint_file(self.directory, self.base_offset))
+            before = read_writers(self.disk, checkpoint_file(self.directory, self.base_offset))
             if before is None:
                 return None
             states = before
@@ -84,7 +85,7 @@ class HeldSegment:
 
     def _batches(self) -> Iterator[Good]:
         """Every batch, checked: what is not as it was written must not be copied as if it were."""
-        for one in SegmentWalk(self.path, self.base_offset, self.end_offset, size=self.size_bytes):
+        for one in SegmentWalk(self.disk, self.path, self.base_offset, self.end_offset, size=self.size_bytes):
             if isinstance(one, Bad):
                 raise Damage(one.first, one.end, self.source, one.reason).error(self.name)
             yield one
@@ -96,17 +97,18 @@ class HeldSegment:
 
     def release(self) -> None:
         """Let the file go."""
-        self.path.unlink(missing_ok=True)
+        self.disk.unlink(self.path)
 
 
 def hold(directory: Path, segment: Segment, end_offset: int, time_ms_max: int, name: str, log_name: str) -> HeldSegment:
     """Hold a closed segment under a name that tells it apart from others."""
     path = segment.path.with_name(f"{segment.path.name}.{name}.tmp")
     try:
-        os.link(segment.path, path)
+        segment.disk.link(segment.path, path)
     except OSError as wrong:
         raise storage_error(segment.path, wrong) from wrong
     return HeldSegment(
+        segment.disk,
         segment.base_offset,
         end_offset,
         time_ms_max,

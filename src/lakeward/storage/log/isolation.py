@@ -22,10 +22,10 @@ def isolated(segment: Segment, end_offset: int, offset: int) -> Isolated | None:
     What lies farther behind is believed: it is found when it is read.
     """
     path = segment.path
-    if not path.exists():
+    if not segment.disk.exists(path):
         return Isolated(Damage(segment.base_offset, end_offset, path, "the file is missing"), [])
     position, first = _known_start(segment, offset)
-    walk = SegmentWalk(path, first, end_offset, start=position, size=segment.size)
+    walk = SegmentWalk(segment.disk, path, first, end_offset, start=position, size=segment.size)
     wrong = next((one for one in walk if isinstance(one, Bad)), None)
     if wrong is None:
         return None

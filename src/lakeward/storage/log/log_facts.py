@@ -11,12 +11,12 @@ import json
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lakeward.records.batch.crc32c import checksum
-from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import replace_file
 
 _VERSION = 1
 #: A segment has no more offsets than this: whoever knows one of them knows which come surely behind it.
@@ -47,10 +47,9 @@ class LogFacts:
     #: Whether the log was closed after its last row: then it reached `end_offset` and no farther.
     is_closed: bool = False
 
-    @property
-    def reached_offset(self) -> int:
-        """How far the log reached for certain."""
-        return max(self.end_offset, self.seen_offset if self.seen_boot == this_boot() else 0)
+    def reached_offset(self, boot_id: str) -> int:
+        """How far the log reached for certain, as seen from this start of the machine."""
+        return max(self.end_offset, self.seen_offset if self.seen_boot == boot_id else 0)
 
     def without(self, given: GivenUp) -> LogFacts:
         """The same log after a range was given up."""
@@ -60,7 +59,7 @@ class LogFacts:
         """Whether an offset lies in a range that was given up."""
         return any(one.first <= offset < one.end for one in self.given_up)
 
-    def write(self, directory: Path, *, durable: bool = False) -> None:
+    def write(self, disk: Files, directory: Path, *, durable: bool = False) -> None:
         """Write them beside the log's directory."""
         node: dict[str, Any] = {
             "version": _VERSION,
@@ -75,14 +74,15 @@ class LogFacts:
             "is_closed": self.is_closed,
         }
         text = json.dumps(node | {"crc32c": _checksum(node)}, indent=1)
-        replace_file(facts_file(directory), text.encode(), durable=durable)
+        replace_file(disk, facts_file(directory), text.encode(), durable=durable)
 
 
 class FactsFile:
     """The facts of a log in use. They are noted on two threads; each note keeps what the others said."""
 
-    def __init__(self, directory: Path, facts: LogFacts) -> None:
+    def __init__(self, disk: Files, directory: Path, facts: LogFacts) -> None:
         self.now = facts
+        self._disk = disk
         self._directory = directory
         self._lock = threading.Lock()
 
@@ -92,7 +92,7 @@ class FactsFile:
 
     def saw(self, offset: int) -> None:
         """Rows were appended to a segment that had none, or to a log that had been closed."""
-        self._note(seen_offset=offset, seen_boot=this_boot(), is_closed=False)
+        self._note(seen_offset=offset, seen_boot=self._disk.boot_id, is_closed=False)
 
     def begins(self, start_offset: int) -> None:
         """Files are about to be deleted: what lies before an offset leaves on purpose."""
@@ -109,7 +109,7 @@ class FactsFile:
     def _note(self, *, durable: bool = False, **changes: Any) -> None:
         with self._lock:
             facts = replace(self.now, **changes)
-            facts.write(self._directory, durable=durable)
+            facts.write(self._disk, self._directory, durable=durable)
             self.now = facts
 
 
@@ -131,19 +131,10 @@ class Evidence(NamedTuple):
         return f"{reason}, and the log had reached {self.offset} or more: no offset up to {self.unused_offset} is used"
 
 
-def evidence(facts: LogFacts | None, others: Iterable[int]) -> Evidence:
+def evidence(facts: LogFacts | None, boot_id: str, others: Iterable[int]) -> Evidence:
     """What facts, checkpoints, names of files, snapshots and lakes say together."""
-    offset = max([0 if facts is None else facts.reached_offset, *others])
+    offset = max([0 if facts is None else facts.reached_offset(boot_id), *others])
     return Evidence(offset, facts is not None and facts.is_closed and facts.end_offset == offset)
-
-
-@cache
-def this_boot() -> str:
-    """What tells whether the machine has been started anew since."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 def facts_file(directory: Path) -> Path:
@@ -151,10 +142,10 @@ def facts_file(directory: Path) -> Path:
     return directory.with_name(directory.name + ".json")
 
 
-def read_facts(directory: Path) -> LogFacts | None:
+def read_facts(disk: Files, directory: Path) -> LogFacts | None:
     """The facts of a log; None when there are none. Raises ValueError when they are damaged."""
     try:
-        node = json.loads(facts_file(directory).read_bytes())
+        node = json.loads(disk.read_bytes(facts_file(directory)))
         crc = node.pop("crc32c")
         if node["version"] != _VERSION or crc != _checksum(node):
             raise ValueError("the checksum is wrong")

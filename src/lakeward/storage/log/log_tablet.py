@@ -10,8 +10,9 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.log_batch import BatchSpan, stamp
+from lakeward.runtime.files import Files, sync_data
 from lakeward.storage.disk.open_files import OpenFiles, storage_error
-from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers, sync_data
+from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers
 from lakeward.storage.log.held_segment import HeldSegment, hold
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, FactsFile, LogFacts
 from lakeward.storage.log.readable_log import ClosedSegment, LogRead, ReadableLog
@@ -52,7 +53,7 @@ class LogTablet(ReadableLog):
         super().__init__(found, files, name, on_damage)
         self.writers: WriterStates = found.writers
         self.repairs = found.repairs
-        self._noted = FactsFile(directory, found.facts or LogFacts(self.start_offset, self.end_offset))
+        self._noted = FactsFile(files.disk, directory, found.facts or LogFacts(self.start_offset, self.end_offset))
         self._is_noted = False
         self.given_up = self._noted.now.given_up
         self._segment_first_ms = self._first_time_ms()
@@ -137,7 +138,7 @@ class LogTablet(ReadableLog):
             start = last + 1
         self._unsynced_messages += offset - base
         if self._unsynced_messages >= self.settings.flush_interval_messages:
-            sync_data(segment.path)
+            sync_data(self.disk, segment.path)
             self._unsynced_messages = 0
         return base
 
@@ -182,7 +183,7 @@ class LogTablet(ReadableLog):
             return self.roll(now_ms)
         self._segment_first_ms = now_ms
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self.disk.make_directory(self.directory)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         return self._add_segment()
@@ -218,7 +219,7 @@ class LogTablet(ReadableLog):
             if base == old.base_offset and segment.size == old.size:
                 segment.replace_by(path)
                 return
-        path.unlink(missing_ok=True)
+        self.disk.unlink(path)
 
     # -- copy
 
@@ -237,9 +238,9 @@ class LogTablet(ReadableLog):
         self._segments, self._bases = [], []
         self.start_offset = self.end_offset = offset
         self.damages.drop_below(offset)
-        self.writers = read_writers(checkpoint_file(self.directory, offset)) or WriterStates()
+        self.writers = read_writers(self.disk, checkpoint_file(self.directory, offset)) or WriterStates()
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            self.disk.make_directory(self.directory)
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self._add_segment()
@@ -260,6 +261,7 @@ class LogTablet(ReadableLog):
         self._unsynced_messages = 0
         return self._checkpoints.ask(
             Checkpoint(
+                disk=self.disk,
                 directory=self.directory,
                 offset=self.end_offset,
                 logs=tuple(segment.path for segment in changed),
@@ -323,7 +325,7 @@ class LogTablet(ReadableLog):
     def _delete_due(self, now_ms: int) -> None:
         due = [path for due_ms, path in self._put_away if due_ms <= now_ms]
         if due:
-            self._later(partial(_unlink, due))  # a large file takes its time
+            self._later(partial(_unlink, self.disk, due))  # a large file takes its time
             self._put_away = [(due_ms, path) for due_ms, path in self._put_away if due_ms > now_ms]
 
     def close(self) -> None:
@@ -341,6 +343,6 @@ class LogTablet(ReadableLog):
             self._files.forget(segment.path)
 
 
-def _unlink(paths: list[Path]) -> None:
+def _unlink(disk: Files, paths: list[Path]) -> None:
     for path in paths:
-        path.unlink(missing_ok=True)
+        disk.unlink(path)

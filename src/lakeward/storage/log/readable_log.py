@@ -11,6 +11,7 @@ from typing import NamedTuple
 from lakeward.errors import CorruptError, ErrorCode
 from lakeward.records.batch.batch_header import BatchHeader, read_header
 from lakeward.records.batch.log_batch import walk_batches
+from lakeward.runtime.files import Files
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.isolation import isolated
 from lakeward.storage.log.recovery import RecoveredLog
@@ -57,6 +58,11 @@ class ReadableLog(ABC):
         self._files = files
         self._segments = found.segments
         self._bases = [s.base_offset for s in self._segments]
+
+    @property
+    def disk(self) -> Files:
+        """Where its files are."""
+        return self._files.disk
 
     @property
     def size(self) -> int:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.runtime.files import Files, sync_data
+from lakeward.runtime.whole_file import replace_file
 from lakeward.storage.disk.open_files import OpenFiles
-from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints, sync_data
+from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment.damage import Damage, Damages
 from lakeward.storage.log.segment.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
@@ -49,36 +50,39 @@ class _Stretch(NamedTuple):
 def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_end: int = 0) -> RecoveredLog:
     """Open the log in a directory, whatever state it was left in. `known_end` is how far it reached for certain."""
     log = RecoveredLog()
-    facts = log.facts = _facts(log, directory)
-    left = sorted(int(path.name.split(".")[0]) for path in directory.glob("*" + LOG + DELETED))
-    for leftover in [*directory.glob("*" + DELETED), *directory.glob("*.tmp")]:
-        leftover.unlink(missing_ok=True)
+    disk = files.disk
+    facts = log.facts = _facts(log, disk, directory)
+    left = sorted(int(path.name.split(".")[0]) for path in disk.glob(directory, "*" + LOG + DELETED))
+    for leftover in [*disk.glob(directory, "*" + DELETED), *disk.glob(directory, "*.tmp")]:
+        disk.unlink(leftover)
     found = [
-        Segment(directory, int(path.stem), path.stat().st_size, files, settings.index_interval_bytes)
-        for path in sorted(directory.glob("*" + LOG))
+        Segment(directory, int(path.stem), disk.facts(path).size, files, settings.index_interval_bytes)
+        for path in disk.glob(directory, "*" + LOG)
     ]
-    checkpoints = stored_checkpoints(directory)
-    reached = evidence(facts, [known_end, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])])
+    checkpoints = stored_checkpoints(disk, directory)
+    reached = evidence(
+        facts, disk.boot_id, [known_end, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])]
+    )
     known = reached.offset
     log.start_offset = log.end_offset = _start(log, facts, found, left)
     if not found:
-        log.writers = next(filter(None, (read_writers(path) for _, path in checkpoints)), log.writers)
+        log.writers = next(filter(None, (read_writers(disk, path) for _, path in checkpoints)), log.writers)
         if facts is not None and known <= log.start_offset:
             log.repairs.append(f"{directory} has no file although there was a log; if it had rows, they are lost")
     else:
-        _recover(log, directory, found, checkpoints, known)
+        _recover(log, disk, directory, found, checkpoints, known)
     if known > log.end_offset:
         log.damages.add(_missing_end(log, directory, found, reached))
         log.end_offset = reached.unused_offset
     if log.end_offset and (not log.segments or log.segments[-1].is_part or _reach(log) != log.end_offset):
-        directory.mkdir(parents=True, exist_ok=True)
+        disk.make_directory(directory)
         log.segments.append(Segment(directory, log.end_offset, 0, files, settings.index_interval_bytes).create())
     return log
 
 
-def _facts(log: RecoveredLog, directory: Path) -> LogFacts | None:
+def _facts(log: RecoveredLog, disk: Files, directory: Path) -> LogFacts | None:
     try:
-        facts = read_facts(directory)
+        facts = read_facts(disk, directory)
     except ValueError as wrong:
         log.repairs.append(f"{facts_file(directory)} is damaged ({wrong}) and was made anew from the log's files")
         return None
@@ -113,11 +117,16 @@ def _reach(log: RecoveredLog) -> int:
 
 
 def _recover(
-    log: RecoveredLog, directory: Path, found: list[Segment], checkpoints: list[tuple[int, Path]], known: int
+    log: RecoveredLog,
+    disk: Files,
+    directory: Path,
+    found: list[Segment],
+    checkpoints: list[tuple[int, Path]],
+    known: int,
 ) -> None:
     checkpoint = -1
     for offset, path in checkpoints:
-        writers = read_writers(path)
+        writers = read_writers(disk, path)
         if offset >= found[0].base_offset and writers is not None:
             log.writers, checkpoint = writers, offset
             break
@@ -185,7 +194,7 @@ def _walk(log: RecoveredLog, segment: Segment, believed: _Stretch, following: in
     stretches = [believed]
     damages: list[Damage] = []
     taken = believed.end
-    for one in SegmentWalk(segment.path, log.end_offset, following, start=believed.end):
+    for one in SegmentWalk(segment.disk, segment.path, log.end_offset, following, start=believed.end):
         if isinstance(one, Good):
             taken = one.position + one.header.size
             _note(log, segment, one, note_from)
@@ -209,7 +218,8 @@ def _walk(log: RecoveredLog, segment: Segment, believed: _Stretch, following: in
 def _named(segment: Segment, first: int, end: int, reason: str, *, at_end: bool) -> Damage:
     """Damage with the file that is missing, where something is left that tells its name."""
     missing = segment.path.with_name(file_stem(first) + LOG)
-    if at_end and (missing.with_suffix(INDEX).exists() or checkpoint_file(missing.parent, first).exists()):
+    told_by = (missing.with_suffix(INDEX), checkpoint_file(missing.parent, first))
+    if at_end and any(segment.disk.exists(path) for path in told_by):
         return Damage(first, end, missing, "the file is missing")
     return Damage(first, end, segment.path, reason)
 
@@ -227,6 +237,6 @@ def _note(log: RecoveredLog, segment: Segment, one: Good, note_from: int) -> Non
 def _note_writers(log: RecoveredLog, directory: Path, closed: Segment) -> None:
     """Make up for a checkpoint that a crash prevented: who copies the segment needs its writers as of its end."""
     path = checkpoint_file(directory, log.end_offset)
-    if not path.exists():
-        sync_data(closed.path)
-        replace_file(path, log.writers.to_json())
+    if not closed.disk.exists(path):
+        sync_data(closed.disk, closed.path)
+        replace_file(closed.disk, path, log.writers.to_json())

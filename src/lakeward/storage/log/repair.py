@@ -7,13 +7,14 @@ under another name, for whoever still hopes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from lakeward.records.batch.batch_header import GIVEN_UP, BatchHeader, write_header
 from lakeward.records.batch.log_batch import seal, stamp
-from lakeward.storage.disk.atomic_file import sync_directory
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import name_file, write_file
 from lakeward.storage.log.log_facts import GivenUp, LogFacts, read_facts
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.segment import INDEX, LOG, TIME_INDEX, file_stem
@@ -23,67 +24,62 @@ _SPAN_MAX = 2**31 - 1
 _COPY_BYTES = 4 << 20
 
 
-def give_up(directory: Path, damage: Damage, time_ms: int) -> Path | None:
+def give_up(disk: Files, directory: Path, damage: Damage, time_ms: int) -> Path | None:
     """Put a batch without rows in the place of damaged offsets; returns where the damaged file is kept, if any.
 
     To be called when no server runs.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    path = _file_of(directory, damage.first)
-    before, behind, since_ms = _whole_around(path, damage)
-    filler = b"".join(_fillers(damage.first, damage.end, since_ms))
+    disk.make_directory(directory)
+    path = _file_of(disk, directory, damage.first)
+    before, behind, since_ms = _whole_around(disk, path, damage)
     beside = path.with_name(path.name + ".repair.tmp")
-    with beside.open("wb") as file:
-        _copy(path, 0, before, file.fileno())
-        file.write(filler)
-        file.flush()
-        _copy(path, behind, None, file.fileno())
-        os.fsync(file.fileno())
+    fillers = _fillers(damage.first, damage.end, since_ms)
+    pieces = (_pieces(disk, path, 0, before), fillers, _pieces(disk, path, behind, None))
+    write_file(disk, beside, chain.from_iterable(pieces), mode=0o644)
     kept = None
-    if path.exists():
+    if disk.exists(path):
         kept = path.with_name(f"{path.name}.given-up-{damage.first}-{damage.end}")
-        kept.unlink(missing_ok=True)
-        os.link(path, kept)
-    record(directory, damage, time_ms)
-    beside.replace(path)
+        disk.unlink(kept)
+        disk.link(path, kept)
+    record(disk, directory, damage, time_ms)
     for suffix in (INDEX, TIME_INDEX):
-        path.with_suffix(suffix).unlink(missing_ok=True)
-    sync_directory(directory)
+        disk.unlink(path.with_suffix(suffix))
+    name_file(disk, beside, path)
     return kept
 
 
-def record(directory: Path, damage: Damage, time_ms: int) -> None:
+def record(disk: Files, directory: Path, damage: Damage, time_ms: int) -> None:
     """Remember for ever that a range was given up."""
     try:
-        facts = read_facts(directory)
+        facts = read_facts(disk, directory)
     except ValueError:
         facts = None
-    first = min((int(path.stem) for path in directory.glob("*" + LOG)), default=damage.first)
+    first = min((int(path.stem) for path in disk.glob(directory, "*" + LOG)), default=damage.first)
     facts = facts or LogFacts(min(first, damage.first), damage.end)
     given = GivenUp(damage.first, damage.end, f"{damage.path.name}: {damage.reason}", time_ms)
-    facts.without(given).write(directory, durable=True)
+    facts.without(given).write(disk, directory, durable=True)
 
 
-def _file_of(directory: Path, offset: int) -> Path:
+def _file_of(disk: Files, directory: Path, offset: int) -> Path:
     """The segment that an offset belongs to; one that is made for it where there is none before it."""
-    bases = sorted(int(path.stem) for path in directory.glob("*" + LOG))
+    bases = sorted(int(path.stem) for path in disk.glob(directory, "*" + LOG))
     base = max((base for base in bases if base <= offset), default=offset)
     return directory / (file_stem(base) + LOG)
 
 
-def _whole_around(path: Path, damage: Damage) -> tuple[int, int, int]:
+def _whole_around(disk: Files, path: Path, damage: Damage) -> tuple[int, int, int]:
     """Where the bytes before the range end, where those behind it begin, and the time of the last batch before it."""
     before, time_ms = 0, 0
-    if not path.exists():
+    if not disk.exists(path):
         return 0, 0, 0
-    for one in SegmentWalk(path, int(path.stem), None):
+    for one in SegmentWalk(disk, path, int(path.stem), None):
         if not isinstance(one, Good):
             continue
         if one.header.base_offset >= damage.end:
             return before, one.position, time_ms
         if one.header.last_offset < damage.first:
             before, time_ms = one.position + one.header.size, one.header.commit_timestamp_ms
-    return before, path.stat().st_size, time_ms
+    return before, disk.facts(path).size, time_ms
 
 
 def _fillers(first: int, end: int, time_ms: int) -> Iterator[bytes]:
@@ -97,12 +93,15 @@ def _fillers(first: int, end: int, time_ms: int) -> Iterator[bytes]:
         first = stop
 
 
-def _copy(path: Path, start: int, end: int | None, target: int) -> None:
-    if not path.exists():
+def _pieces(disk: Files, path: Path, start: int, end: int | None) -> Iterator[bytes]:
+    """The bytes of a file between two positions; none where there is no file."""
+    if not disk.exists(path):
         return
-    with path.open("rb") as file:
-        file.seek(start)
-        left = path.stat().st_size - start if end is None else end - start
-        while left > 0 and (piece := file.read(min(left, _COPY_BYTES))):
-            os.write(target, piece)
-            left -= len(piece)
+    file = disk.open(path)
+    try:
+        end = file.facts().size if end is None else end
+        while start < end and (piece := file.pread(min(end - start, _COPY_BYTES), start)):
+            yield piece
+            start += len(piece)
+    finally:
+        file.close()

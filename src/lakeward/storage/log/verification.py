@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lakeward.runtime.files import Files
 from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, GivenUp, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment.damage import Damage, Damages
@@ -26,18 +27,20 @@ class LogReport:
     notes: list[str] = field(default_factory=list)
 
 
-def verify_log(directory: Path, known_end: int = 0, pause: Callable[[int], None] | None = None) -> LogReport:
+def verify_log(
+    disk: Files, directory: Path, known_end: int = 0, pause: Callable[[int], None] | None = None
+) -> LogReport:
     """Read every byte of a log. `pause` is told how many bytes were read, and may wait."""
     report = LogReport()
-    facts = _facts(report, directory)
-    checkpoints = stored_checkpoints(directory)
+    facts = _facts(report, disk, directory)
+    checkpoints = stored_checkpoints(disk, directory)
     report.notes += [
-        f"{path} is damaged; an older one is used" for _, path in checkpoints if read_writers(path) is None
+        f"{path} is damaged; an older one is used" for _, path in checkpoints if read_writers(disk, path) is None
     ]
-    has_left = any(directory.glob("*" + LOG + DELETED))
-    paths = sorted(directory.glob("*" + LOG))
+    has_left = bool(disk.glob(directory, "*" + LOG + DELETED))
+    paths = disk.glob(directory, "*" + LOG)
     bases = [int(path.stem) for path in paths]
-    reached = evidence(facts, [known_end, *bases[-1:], *(o for o, _ in checkpoints[:1])])
+    reached = evidence(facts, disk.boot_id, [known_end, *bases[-1:], *(o for o, _ in checkpoints[:1])])
     start = bases[0] if bases else 0
     if facts is not None and not has_left and (not bases or start > facts.start_offset):
         start = facts.start_offset
@@ -48,14 +51,14 @@ def verify_log(directory: Path, known_end: int = 0, pause: Callable[[int], None]
             report.damages.add(Damage(start, reached.unused_offset, path, reached.told("the file is missing")))
     report.start_offset = report.end_offset = start
     for path, base, following in zip(paths, bases, [*bases[1:], None], strict=False):
-        _verify_segment(report, path, base, following, reached, pause)
+        _verify_segment(report, disk, path, base, following, reached, pause)
     report.end_offset = max([report.end_offset, reached.offset, *(one.end for one in report.damages)])
     return report
 
 
-def _facts(report: LogReport, directory: Path) -> LogFacts | None:
+def _facts(report: LogReport, disk: Files, directory: Path) -> LogFacts | None:
     try:
-        facts = read_facts(directory)
+        facts = read_facts(disk, directory)
     except ValueError as wrong:
         report.notes.append(f"{facts_file(directory)} is damaged ({wrong}); it is made anew when the log is opened")
         return None
@@ -65,6 +68,7 @@ def _facts(report: LogReport, directory: Path) -> LogFacts | None:
 
 def _verify_segment(
     report: LogReport,
+    disk: Files,
     path: Path,
     base: int,
     following: int | None,
@@ -72,7 +76,7 @@ def _verify_segment(
     pause: Callable[[int], None] | None,
 ) -> None:
     end = base
-    for one in SegmentWalk(path, base, following, pause=pause):
+    for one in SegmentWalk(disk, path, base, following, pause=pause):
         if not isinstance(one, Bad):
             end = one.header.last_offset + 1
             report.bytes += one.header.size

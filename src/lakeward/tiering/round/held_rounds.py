@@ -17,8 +17,9 @@ from typing import Any
 from lakeward.client.admin.lake import TieringRound
 from lakeward.model.table import TablePath
 from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.runtime.process_lock import locked
-from lakeward.storage.disk.atomic_file import replace_file
+from lakeward.runtime.whole_file import replace_file
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,8 @@ class HeldRounds:
             self._directory.mkdir(parents=True, exist_ok=True)
             self._lock = locked(self._path(_LOCK))
         text = json.dumps([_to_node(one) for one in rounds])
-        replace_file(self._path(_HELD), text.encode(), durable=False)  # a machine that dies takes longer than a minute
+        # Not synced: a machine that dies takes longer than the minute for which a round is held.
+        replace_file(LocalFiles(), self._path(_HELD), text.encode(), durable=False)
 
     def close(self) -> None:
         """Nothing is held any more."""

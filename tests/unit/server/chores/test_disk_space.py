@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.server_options import ServerOptions
+from lakeward.runtime.files import Space
+from lakeward.runtime.memory_files import MemoryFiles
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 
 
-class Disk:
+class Disk(MemoryFiles):
     """A disk that is as full as the test says."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.used = 0.5
-        monkeypatch.setattr(os, "statvfs", self.statvfs)
+    used = 0.5
 
-    def statvfs(self, _: object) -> os.statvfs_result:
-        free = round(1000 * (1 - self.used))
-        return os.statvfs_result((4096, 4096, 1000, free, free, 0, 0, 0, 0, 255))
+    def space(self, _: Path) -> Space:
+        """A thousand pages."""
+        return Space(4096 * round(1000 * (1 - self.used)), 4096 * 1000)
 
 
 @pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+def disk() -> Disk:
     """One that is half full."""
-    return Disk(monkeypatch)
+    return Disk()
 
 
-def space(writes: WriteStop, **limits: str) -> DiskSpace:
+def space(disk: Disk, writes: WriteStop, **limits: str) -> DiskSpace:
     """With limits as a user sets them."""
     settings = {f"server.data-disk.write-{name}-ratio": value for name, value in limits.items()}
     options = ServerOptions.of(settings)
-    return DiskSpace(Path("/data"), lambda: options, writes)
+    return DiskSpace(disk, Path("/data"), lambda: options, writes)
 
 
 def test_writes_stop_at_the_limit_and_resume_at_the_lower_one(disk: Disk) -> None:
     """Between the two ratios nothing changes, so that writes do not flutter."""
     writes = WriteStop()
-    watched = space(writes)
+    watched = space(disk, writes)
     for used, is_stopped in ((0.84, False), (0.86, True), (0.82, True), (0.79, False), (0.82, False)):
         disk.used = used
         watched.look()
@@ -52,7 +51,7 @@ def test_what_writers_are_told(disk: Disk) -> None:
     """The error names the disk, how full it is and the option."""
     writes = WriteStop()
     disk.used = 0.9
-    space(writes).look()
+    space(disk, writes).look()
     with pytest.raises(LakewardError, match=r"/data.*90\.0 % full.*write-limit-ratio") as raised:
         writes.check()
     assert raised.value.code is ErrorCode.DISK_WRITE_LOCKED
@@ -62,14 +61,14 @@ def test_a_limit_of_one_never_stops_writes(disk: Disk) -> None:
     """Then the disk itself says when it is full."""
     writes = WriteStop()
     disk.used = 1.0
-    space(writes, limit="1").look()
+    space(disk, writes, limit="1").look()
     writes.check()
 
 
 def test_a_recovery_above_the_limit_counts_as_the_limit(disk: Disk) -> None:
     """Otherwise writes would stop and go on at every look."""
     writes = WriteStop()
-    watched = space(writes, limit="0.5", recover="0.9")
+    watched = space(disk, writes, limit="0.5", recover="0.9")
     for used, is_stopped in ((0.6, True), (0.55, True), (0.49, False)):
         disk.used = used
         watched.look()

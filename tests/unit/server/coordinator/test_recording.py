@@ -13,6 +13,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handler
@@ -55,7 +56,7 @@ def test_every_control_request_of_the_recording_is_answered_alike() -> None:
     """Fields, values and error codes are those of Apache Fluss, but for ids, times and addresses."""
     clock = ManualClock(RECORDED_AT_MS)
     store = MemoryMetadataStore()
-    served = handlers(Coordinator(store, ClusterConfig(store, ServerOptions()), clock, SeededEntropy(1)))
+    served = handlers(Coordinator(store, ClusterConfig(store, ServerOptions()), clock, SeededEntropy(1), LocalFiles()))
     asked = 0
     for number, line in enumerate(RECORDING.read_text().splitlines()):
         exchange = json.loads(line)

@@ -11,6 +11,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.remote.formats.layout import BucketPlace
 from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.remote.copies.snapshot_files import SnapshotFiles
 from lakeward.server.restore.restored_state import restore_state
@@ -32,8 +33,9 @@ class World:
         here = self.directory / "kv-0"
         here.mkdir(exist_ok=True)
         pending = PendingSnapshot(
+            disk=LocalFiles(),
             directory=here,
-            staging=new_staging(here),
+            staging=new_staging(LocalFiles(), here),
             engine="rocksdb",
             log_offset=10 * number,
             row_count=number,
@@ -51,7 +53,7 @@ class World:
         return restore_state(self.store, LogManifest(PLACE, (segment,), end), self.snapshots, self.directory / "new")
 
     def restored_offset(self) -> int | None:
-        found = newest_good_snapshot(self.directory / "new")
+        found = newest_good_snapshot(LocalFiles(), self.directory / "new")
         return None if found is None else found.log_offset
 
 

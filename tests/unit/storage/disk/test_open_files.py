@@ -6,6 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 
 LARGE = 200_000
@@ -22,12 +23,12 @@ def open_in(directory: Path) -> int:
 
 def write(files: OpenFiles, path: Path, data: bytes, at: int = 0) -> None:
     """Write through the open file."""
-    os.pwrite(files.get(path, create=True).descriptor, data, at)
+    files.get(path, create=True).pwrite(data, at)
 
 
 def test_no_more_files_are_open_than_the_limit(tmp_path: Path) -> None:
     """The one touched longest ago is closed for the next."""
-    files = OpenFiles(3)
+    files = OpenFiles(LocalFiles(), 3)
     for number in range(50):
         write(files, tmp_path / str(number), b"%d" % number)
         assert len(files) == open_in(tmp_path) == min(number + 1, 3)
@@ -37,7 +38,7 @@ def test_no_more_files_are_open_than_the_limit(tmp_path: Path) -> None:
 
 def test_a_file_in_use_stays_open(tmp_path: Path) -> None:
     """What is touched again and again is not closed for what is touched once."""
-    files = OpenFiles(2)
+    files = OpenFiles(LocalFiles(), 2)
     busy = files.get(tmp_path / "busy", create=True)
     for number in range(9):
         files.get(tmp_path / str(number), create=True)
@@ -46,7 +47,7 @@ def test_a_file_in_use_stays_open(tmp_path: Path) -> None:
 
 def test_a_closed_file_is_opened_again(tmp_path: Path) -> None:
     """Content written before a file was closed for another is read afterwards."""
-    files = OpenFiles(1)
+    files = OpenFiles(LocalFiles(), 1)
     for number in range(5):
         write(files, tmp_path / str(number), b"%d" % number * 4)
     for number in range(5):
@@ -55,7 +56,7 @@ def test_a_closed_file_is_opened_again(tmp_path: Path) -> None:
 
 def test_large_ranges_are_read_as_well_as_small_ones(tmp_path: Path) -> None:
     """The bytes are the same, also after the file has grown."""
-    files = OpenFiles(1)
+    files = OpenFiles(LocalFiles(), 1)
     content = os.urandom(3 * LARGE)
     path = tmp_path / "f"
     write(files, path, content[: 2 * LARGE])
@@ -67,7 +68,7 @@ def test_large_ranges_are_read_as_well_as_small_ones(tmp_path: Path) -> None:
 
 def test_a_view_outlives_its_file(tmp_path: Path) -> None:
     """An answer on its way keeps its bytes though the file is closed, renamed and deleted."""
-    files = OpenFiles(1)
+    files = OpenFiles(LocalFiles(), 1)
     content = os.urandom(LARGE)
     path = tmp_path / "f"
     write(files, path, content)
@@ -81,4 +82,4 @@ def test_a_view_outlives_its_file(tmp_path: Path) -> None:
 
 def test_forgetting_an_unknown_file_is_fine(tmp_path: Path) -> None:
     """Nothing is closed that was not open."""
-    OpenFiles(1).forget(tmp_path / "never")
+    OpenFiles(LocalFiles(), 1).forget(tmp_path / "never")

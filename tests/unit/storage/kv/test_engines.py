@@ -10,6 +10,7 @@ import pytest
 from kv_rows import apply_to, rows_of
 
 from lakeward.errors import InvalidError, UnsupportedError
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store, prepare, restore_any
 from lakeward.storage.kv.hash import entry_kernels, hash_kernels, order_kernels
 
@@ -19,7 +20,7 @@ def test_an_engine_knows_its_name(engine: str, tmp_path: Path) -> None:
     """The name in the options is the one in the snapshots."""
     store = open_store(engine, tmp_path / "work")
     assert store.engine == engine
-    assert store.snapshot(tmp_path / "s", 0, {}).write().engine == engine
+    assert store.snapshot(LocalFiles(), tmp_path / "s", 0, {}).write().engine == engine
     store.close()
 
 
@@ -35,7 +36,7 @@ def test_a_bucket_may_change_its_engine(old: str, new: str, tmp_path: Path) -> N
     rows = sorted((b"%d" % i, b"v%d" % i) for i in range(1000))
     before = open_store(old, tmp_path / "old")
     apply_to(before, rows)
-    snapshot = before.snapshot(tmp_path / "s", 5, {}).write()
+    snapshot = before.snapshot(LocalFiles(), tmp_path / "s", 5, {}).write()
     before.close()
     after = open_store(new, tmp_path / "new")
     restore_any(after, snapshot, tmp_path / "carried")
@@ -48,7 +49,7 @@ def test_a_bucket_may_change_its_engine(old: str, new: str, tmp_path: Path) -> N
 def test_a_prepared_engine_compiles_no_more(tmp_path: Path) -> None:
     """After `prepare` every loop of the hash engine has been compiled, for one kind of array, and no files are left."""
     for engine in ENGINES:
-        prepare(engine, tmp_path / "prepare")
+        prepare(LocalFiles(), engine, tmp_path / "prepare")
     assert list(tmp_path.iterdir()) == []
     loops = {
         hash_kernels: "hash_keys apply undo clean locate rehash live_positions index_chunk",

@@ -10,6 +10,7 @@ from kv_tablets import TabletUnderTest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_columns
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log import checkpoint
 
@@ -19,7 +20,7 @@ def test_a_snapshot_never_knows_more_than_the_log_on_disk(tmp_path: Path, monkey
     columns, _ = parse_columns("id INT NOT NULL, name STRING")
     tablet = TabletUnderTest(tmp_path, Schema.of(columns, ("id",)), {})
 
-    def fail(_: Path) -> None:
+    def fail(*_: object) -> None:
         raise OSError("no space")
 
     tablet.put([((1,), (1, "a"))])
@@ -30,9 +31,9 @@ def test_a_snapshot_never_knows_more_than_the_log_on_disk(tmp_path: Path, monkey
     assert isinstance(not_synced, OSError)
     assert isinstance(not_written, LakewardError)
     assert not_written.code is ErrorCode.KV_STORAGE
-    assert not stored_snapshots(tmp_path / "kv")
+    assert not stored_snapshots(LocalFiles(), tmp_path / "kv")
     assert tablet.kv.snapshot_is_due
     tablet.kv.snapshot()
     assert not tablet.run_jobs()
-    assert len(stored_snapshots(tmp_path / "kv")) == 1
+    assert len(stored_snapshots(LocalFiles(), tmp_path / "kv")) == 1
     tablet.stop()

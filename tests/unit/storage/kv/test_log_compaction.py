@@ -14,6 +14,7 @@ from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
 from lakeward.records.batch.log_batch import crc_is_right, walk_batches
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.row import compacted_row
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet
@@ -37,7 +38,9 @@ def table(**properties: str) -> KvTable:
 
 def opened(directory: Path, kv_table: KvTable) -> KvTablet:
     """The tablet in a directory, with small segments."""
-    log = LogTablet(directory / "log-0", LogSettings(segment_bytes_max=4000), OpenFiles(8), lambda job: job())
+    log = LogTablet(
+        directory / "log-0", LogSettings(segment_bytes_max=4000), OpenFiles(LocalFiles(), 8), lambda job: job()
+    )
     recovered = Recovery(directory / "kv-0", log, kv_table, "hash").run()
     return KvTablet(directory / "kv-0", log, lambda: kv_table, recovered, lambda job: job(), lambda _: 0)
 
@@ -148,8 +151,8 @@ def test_what_was_given_up_is_still_told_after_compaction(kv: KvTablet, tmp_path
     data = bytearray(second.read_bytes())
     data[-3] ^= 1
     second.write_bytes(data)
-    (damage,) = verify_log(directory).damages
-    give_up(directory, damage, 1000)
+    (damage,) = verify_log(LocalFiles(), directory).damages
+    give_up(LocalFiles(), directory, damage, 1000)
     again = opened(tmp_path, table())
     again.compact_log(lambda job: job())
     read, lost = 0, []

@@ -8,6 +8,7 @@ import pytest
 from logs import append, fill, open_log
 
 from lakeward.errors import CorruptError
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.log.repair import give_up
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.verification import verify_log
@@ -41,8 +42,8 @@ def test_copies_stop_before_a_missing_segment_and_go_on_after_a_repair(tmp_path:
     with pytest.raises(CorruptError, match="Offsets 6 to 11"):
         list(again.closed_behind(6))
     again.close()
-    (damage,) = verify_log(tmp_path / "log-0").damages
-    give_up(tmp_path / "log-0", damage, 1)
+    (damage,) = verify_log(LocalFiles(), tmp_path / "log-0").damages
+    give_up(LocalFiles(), tmp_path / "log-0", damage, 1)
     third = open_log(tmp_path / "log-0", segment_bytes_max=3 * BATCH)
     assert [one.end_offset for one in third.closed_segments()] == [12, 18]
     assert [(one.first, one.end) for one in third.given_up] == [(6, 12)]
@@ -54,10 +55,10 @@ def test_a_repair_is_remembered_when_the_log_goes_on(tmp_path: Path) -> None:
     log = open_log(tmp_path / "log-0")
     fill(log, 4)
     log.close()
-    give_up(tmp_path / "log-0", Damage(8, 12, tmp_path, "somebody knew better"), 1)
+    give_up(LocalFiles(), tmp_path / "log-0", Damage(8, 12, tmp_path, "somebody knew better"), 1)
     for _ in range(2):
         again = open_log(tmp_path / "log-0")
         append(again)
         again.close()
     assert again.gave_up(9)
-    assert not verify_log(tmp_path / "log-0").damages
+    assert not verify_log(LocalFiles(), tmp_path / "log-0").damages

@@ -13,6 +13,7 @@ from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.log_batch import cut_batches, walk_batches
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log import checkpoint
 from lakeward.storage.log.writer_state import Verdict
@@ -234,7 +235,7 @@ def test_a_log_comes_back_again_and_again(tmp_path: Path) -> None:
     """Each of many lives goes on where the one before it ended, with one file open at a time."""
     wanted = []
     for life in range(6):
-        log = open_log(tmp_path, files=OpenFiles(1), segment_bytes_max=300, checkpoints=life % 2 == 0)
+        log = open_log(tmp_path, files=OpenFiles(LocalFiles(), 1), segment_bytes_max=300, checkpoints=life % 2 == 0)
         assert contents(log) == wanted
         for number in range(5):
             body = b"%d.%d" % (life, number)
@@ -260,7 +261,7 @@ def test_a_checkpoint_that_fails_is_not_counted(tmp_path: Path, monkeypatch: pyt
     log = open_log(tmp_path, later=jobs.append, segment_bytes_max=200)
     synced: list[str] = []
 
-    def sync(path: Path) -> None:
+    def sync(_: object, path: Path) -> None:
         if not synced:
             synced.append("failed")
             raise OSError("no space")
@@ -279,7 +280,7 @@ def test_a_checkpoint_that_fails_is_not_counted(tmp_path: Path, monkeypatch: pyt
     for job in behind:
         job()
     assert synced == ["failed"]
-    assert not checkpoint.stored_checkpoints(tmp_path)
+    assert not checkpoint.stored_checkpoints(LocalFiles(), tmp_path)
     assert log.is_dirty
     jobs.clear()
     log.checkpoint()
@@ -287,7 +288,7 @@ def test_a_checkpoint_that_fails_is_not_counted(tmp_path: Path, monkeypatch: pyt
     job()
     assert not log.is_dirty
     assert synced[1:] == sorted(path.stem for path in tmp_path.glob("*.log"))
-    assert checkpoint.stored_checkpoints(tmp_path)[0][0] == log.end_offset
+    assert checkpoint.stored_checkpoints(LocalFiles(), tmp_path)[0][0] == log.end_offset
 
 
 def test_closing_covers_checkpoints_that_never_ran(tmp_path: Path) -> None:
@@ -297,7 +298,7 @@ def test_closing_covers_checkpoints_that_never_ran(tmp_path: Path) -> None:
     fill(log, 5)
     log.checkpoint()
     log.close()
-    assert checkpoint.stored_checkpoints(tmp_path)[0][0] == log.end_offset
+    assert checkpoint.stored_checkpoints(LocalFiles(), tmp_path)[0][0] == log.end_offset
     for job in jobs:  # late, and harmless
         job()
     assert not open_log(tmp_path).is_dirty
@@ -396,7 +397,7 @@ def test_many_rolls_leave_few_checkpoints(tmp_path: Path) -> None:
 
 def test_a_dropped_log_lets_go_of_its_files(tmp_path: Path) -> None:
     """After a drop no descriptor of the log is open."""
-    files = OpenFiles(9)
+    files = OpenFiles(LocalFiles(), 9)
     log = open_log(tmp_path, files=files, segment_bytes_max=100)
     fill(log, 5)
     assert len(files)
@@ -409,7 +410,7 @@ def test_rows_can_be_synced_as_they_come(tmp_path: Path, monkeypatch: pytest.Mon
     from lakeward.storage.log import log_tablet
 
     synced: list[Path] = []
-    monkeypatch.setattr(log_tablet, "sync_data", synced.append)
+    monkeypatch.setattr(log_tablet, "sync_data", lambda _, path: synced.append(path))
     log = open_log(tmp_path, flush_interval_messages=5)
     for _ in range(6):
         append(log, 2)

@@ -10,6 +10,7 @@ from logs import append, contents, fill, open_log
 
 from lakeward.errors import CorruptError
 from lakeward.records.batch.log_batch import walk_batches
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.log.checkpoint import stored_checkpoints
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, facts_file
 from lakeward.storage.log.log_tablet import LogTablet
@@ -229,9 +230,9 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> No
     for sequence in range(6):
         append(log, writer_id=3, sequence=sequence)
         log.checkpoint()
-    (_, newest), (_, _) = stored_checkpoints(tmp_path)
+    (_, newest), (_, _) = stored_checkpoints(LocalFiles(), tmp_path)
     newest.write_bytes(b"{")
-    for path in (None, *(p for _, p in stored_checkpoints(tmp_path))):
+    for path in (None, *(p for _, p in stored_checkpoints(LocalFiles(), tmp_path))):
         if path is not None:
             path.write_bytes(b"")
         again = open_log(tmp_path)

@@ -12,6 +12,7 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import said
 
 if TYPE_CHECKING:
+    from lakeward.runtime.files import Files
     from lakeward.storage.stored_logs import StoredBucket
     from lakeward.storage.verify import BucketReport
 
@@ -40,36 +41,37 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
       lakeward repair shop.orders 0 1200 2400 --data-dir /var/lib/lakeward
     """
     from lakeward.runtime.clock import SystemClock
+    from lakeward.runtime.local_files import LocalFiles
     from lakeward.storage.disk.directories import DataDirectory
     from lakeward.storage.log.repair import give_up, record
     from lakeward.storage.verify import verify_bucket
 
     check_table(data_dir, table)
-    with DataDirectory(data_dir) as held:
-        stored = _bucket(held.root, table, bucket, partition)
-        report = verify_bucket(stored)
+    disk = LocalFiles()
+    with DataDirectory(disk, data_dir) as held:
+        stored = _bucket(disk, held.root, table, bucket, partition)
+        report = verify_bucket(disk, stored)
         now_ms = SystemClock().now_ms()
         if report.state is not None and (report.state.first, report.state.end) == (first, end):
-            record(stored.log, report.state, now_ms)
+            record(disk, stored.log, report.state, now_ms)
             said(f"Given up: the state of {stored.name} before offset {end}. Rows are made from the log from there.")
             return
         damage = next((one for one in report.log.damages if (one.first, one.end) == (first, end)), None)
         if damage is None:
             raise Failure(_not_damaged(report, first, end))
-        kept = give_up(stored.log, damage, now_ms)
+        kept = give_up(disk, stored.log, damage, now_ms)
     said(f"Given up: offsets {first} to {end - 1} of {stored.name}. Readers go on at offset {end}.")
     if kept is not None:
         said(f"The damaged file is kept as {kept}; delete it when nobody needs it any more.")
-    if stored.kv.exists():
+    if disk.exists(stored.kv):
         said("Rows by key are made from what is left: keys last changed in the range have their value of before.")
 
 
-def _bucket(root: Path, table: str, bucket: int, partition: str | None) -> StoredBucket:
+def _bucket(disk: Files, root: Path, table: str, bucket: int, partition: str | None) -> StoredBucket:
     from lakeward.storage.stored_logs import stored_buckets
 
-    found = [
-        one for one in stored_buckets(root) if (one.table, one.bucket, one.partition) == (table, bucket, partition)
-    ]
+    wanted = (table, bucket, partition)
+    found = [one for one in stored_buckets(disk, root) if (one.table, one.bucket, one.partition) == wanted]
     if not found:
         raise Failure(f"{root} has no bucket {bucket} of {table}" + (f", partition {partition}." if partition else "."))
     return max(found, key=lambda one: one.table_id)

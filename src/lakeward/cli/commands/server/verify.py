@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Path) -> Path:
     """Nothing is found in a wrong directory, and nothing is what a person hopes for: so it is refused."""
+    from lakeward.runtime.local_files import LocalFiles
     from lakeward.storage.disk.directories import has_metadata
     from lakeward.storage.stored_logs import stored_buckets
 
-    if has_metadata(root) or any(stored_buckets(root)):
+    disk = LocalFiles()
+    if has_metadata(disk, root) or any(stored_buckets(disk, root)):
         return root
-    below = next((path for path in sorted(root.iterdir()) if path.is_dir() and has_metadata(path)), None)
+    below = next((path for path in sorted(root.iterdir()) if path.is_dir() and has_metadata(disk, path)), None)
     hint = "" if below is None else f" Did you mean {below}?"
     raise click.BadParameter(f"{root} is no data directory of Lakeward: no metadata files are in it.{hint}")
 
@@ -54,11 +56,12 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
       lakeward verify --data-dir /var/lib/lakeward
       lakeward verify shop.orders --data-dir /var/lib/lakeward --rate 50 -o json
     """
+    from lakeward.runtime.local_files import LocalFiles
     from lakeward.storage.verify import verify as verified
 
     if table is not None:
         check_table(data_dir, table)
-    reports = list(verified(data_dir.resolve(), table, None if rate is None else _paced(rate)))
+    reports = list(verified(LocalFiles(), data_dir.resolve(), table, None if rate is None else _paced(rate)))
     damaged = [row for report in reports for row in damage_rows(report)]
     given_up = [row for report in reports for row in _given_up(report)]
     bytes_read = sum(report.log.bytes for report in reports)
@@ -74,9 +77,10 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
 
 def check_table(data_dir: Path, table: str) -> None:
     """Refuse a name that no stored table has."""
+    from lakeward.runtime.local_files import LocalFiles
     from lakeward.storage.stored_logs import stored_buckets
 
-    tables = {bucket.table for bucket in stored_buckets(data_dir)}
+    tables = {bucket.table for bucket in stored_buckets(LocalFiles(), data_dir)}
     if table not in tables:
         near = nearest(table, tables)
         hint = "" if near is None else f" Did you mean {near}?"

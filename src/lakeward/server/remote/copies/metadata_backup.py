@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -114,10 +113,7 @@ class MetadataBackup:
         self._unnamed = unnamed  # the backup before this one still names them
 
     def _packed(self) -> bytes:
-        with tempfile.TemporaryDirectory(prefix="lakeward-metadata-") as directory:
-            target = Path(directory) / "metadata.db"
-            self._metadata.copy_to(target)
-            return gzip.compress(target.read_bytes(), _PACKING)
+        return gzip.compress(self._metadata.image().sealed(), _PACKING)
 
     async def stop(self) -> None:
         """Copy once more if there is something to copy, then no more."""

@@ -198,4 +198,4 @@ async def read_identities(store: RemoteStore, metadata: SnapshotMetadata, direct
 
 
 def _size_of_manifest(snapshot: Snapshot) -> int:
-    return (snapshot.path / MANIFEST).stat().st_size
+    return snapshot.disk.facts(snapshot.path / MANIFEST).size

@@ -21,6 +21,7 @@ class Buckets:
         self._directory = directory
         self._later = later
         self._dropped_tables: set[int] = set()
+        self.disk = directory.disk
 
     def table(self, bucket: TableBucket) -> TableInfo:
         """The table a bucket belongs to; a bucket that is not here is refused as clients expect it."""
@@ -84,7 +85,8 @@ class Buckets:
 
     def segments_on_disk(self, bucket: TableBucket) -> list[tuple[int, int]]:
         """Base offset and size of each segment of a log, in order; for logs that are not in use."""
-        return sorted((int(path.stem), path.stat().st_size) for path in self.log_directory(bucket).glob("*.log"))
+        paths = self.disk.glob(self.log_directory(bucket), "*.log")
+        return [(int(path.stem), self.disk.facts(path).size) for path in paths]
 
     def _parent(self, bucket: TableBucket) -> Path:
         table = self.table(bucket)

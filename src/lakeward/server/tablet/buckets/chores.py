@@ -84,8 +84,8 @@ class TabletChores:
 
     def _has_old_segments(self, bucket: TableBucket) -> bool:
         """Whether a log that is not open could have anything to delete: a lone segment never goes."""
-        directory = self._buckets.log_directory(bucket)
-        return sum(1 for _ in directory.glob("*.log")) > 1 or any(directory.glob("*.deleted"))
+        disk, directory = self._buckets.disk, self._buckets.log_directory(bucket)
+        return len(disk.glob(directory, "*.log")) > 1 or bool(disk.glob(directory, "*.deleted"))
 
     # -- states
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from lakeward.runtime.files import Files
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.segment.damage import Damage
@@ -12,9 +13,9 @@ from lakeward.storage.log.segment.damage import Damage
 _log = logging.getLogger(__name__)
 
 
-def known_end(in_lake: int | None, kv_directory: Path | None) -> int:
+def known_end(disk: Files, in_lake: int | None, kv_directory: Path | None) -> int:
     """What the lake has was in the log, and so was what a snapshot of the state knows."""
-    snapshots = () if kv_directory is None else stored_snapshots(kv_directory)
+    snapshots = () if kv_directory is None else stored_snapshots(disk, kv_directory)
     return max([in_lake or 0, *(snapshot.log_offset for snapshot in snapshots)])
 
 

@@ -77,7 +77,7 @@ class Logs:
                 self._files,
                 self._later,
                 name=name,
-                known_end=known_end(self._lake_floor(bucket), kv),
+                known_end=known_end(self._buckets.disk, self._lake_floor(bucket), kv),
                 on_damage=partial(tell_damage, name),
             )
         except OSError as wrong:

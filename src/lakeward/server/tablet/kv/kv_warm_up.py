@@ -5,7 +5,6 @@ What was compiled is kept beside the source; the second time takes half a second
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from lakeward.model import data_types as t
@@ -17,6 +16,7 @@ from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
 from lakeward.records.batch.value_batch import encode_value_batch
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.row import compacted_row
+from lakeward.runtime.memory_files import MemoryFiles
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
@@ -43,17 +43,16 @@ def warm_up() -> None:
     descriptor = TableDescriptor(schema, bucket_count=1).normalized()
     info = TableInfo(TablePath("warm", "up"), 0, 1, descriptor, 0, 0)
     table = KvTable.of(info, lambda _: schema)
-    with tempfile.TemporaryDirectory(prefix="lakeward-warm-up-") as name:
-        directory = Path(name)
-        for _ in range(2):  # the second time recovers what the first one left
-            files = OpenFiles(4)
-            log = LogTablet(directory / "log-0", LogSettings(), files, lambda job: job())
-            recovered = Recovery(directory / "kv-0", log, table, "hash").run()
-            kv = KvTablet(directory / "kv-0", log, lambda: table, recovered, lambda job: job(), lambda _: 0)
-            _use(kv, table)
-            log.close()
-            kv.close()
-            files.close()
+    disk, directory = MemoryFiles(), Path("/warm-up")
+    for _ in range(2):  # the second time recovers what the first one left
+        files = OpenFiles(disk, 4)
+        log = LogTablet(directory / "log-0", LogSettings(), files, lambda job: job())
+        recovered = Recovery(directory / "kv-0", log, table, "hash").run()
+        kv = KvTablet(directory / "kv-0", log, lambda: table, recovered, lambda job: job(), lambda _: 0)
+        _use(kv, table)
+        log.close()
+        kv.close()
+        files.close()
 
 
 def _use(kv: KvTablet, table: KvTable) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.files import Files
 from lakeward.storage.kv.hash import entry_kernels, hash_kernels
 from lakeward.storage.kv.hash.hash_view import ENTRIES_FILE, HashView, read_entries, write_entries
 from lakeward.storage.kv.hash.key_order import KeyOrder, in_key_order
@@ -253,17 +254,18 @@ class HashStore:
 
     # -- snapshots
 
-    def snapshot(self, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
+    def snapshot(self, disk: Files, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
         """The state as it is now, to be written while writes go on, on any thread."""
         return PendingSnapshot(
+            disk=disk,
             directory=directory,
-            staging=new_staging(directory),
+            staging=new_staging(disk, directory),
             engine=ENGINE,
             log_offset=log_offset,
             row_count=self.row_count,
             live_bytes=self.live_bytes,
             extra=extra,
-            fill=partial(write_entries, self._log.freeze(), self._live_positions()),
+            fill=partial(write_entries, disk, self._log.freeze(), self._live_positions()),
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -271,7 +273,7 @@ class HashStore:
         assert snapshot.engine == ENGINE, snapshot
         self._reset(_slots_for(snapshot.row_count))
         try:
-            for chunk, rows in read_entries(snapshot.path / ENTRIES_FILE, self._log):
+            for chunk, rows in read_entries(snapshot.disk, snapshot.path / ENTRIES_FILE, self._log):
                 indexed = hash_kernels.index_chunk(self._slots, self._log.chunks, self._state, chunk)
                 if indexed != rows:
                     raise _damaged(snapshot)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.layout import I64 as LONG
 from lakeward.records.batch.layout import Field, Layout
+from lakeward.runtime.files import File, Files, How, write_all
 from lakeward.storage.kv.hash import entry_kernels
 from lakeward.storage.kv.hash.key_order import KeyOrder
 from lakeward.storage.kv.hash.value_log import CHUNK_BYTES_MAX, FrozenLog, ValueLog
@@ -19,6 +19,7 @@ ENTRIES_FILE = "entries"
 #: The file of entries is a sequence of blocks, each of which becomes a chunk again.
 BLOCK = Layout.of(Field("bytes", LONG, "size of the entries that follow"), Field("rows", LONG, "how many there are"))
 _ROWS_MEASURED = 4096
+_READ_BYTES = 1 << 20
 _NONE = np.empty(0, np.int64)
 
 
@@ -62,11 +63,12 @@ class HashView:
         self._positions = self._ready = _NONE
 
 
-def write_entries(log: FrozenLog, positions: I64, directory: Path) -> None:
+def write_entries(disk: Files, log: FrozenLog, positions: I64, directory: Path) -> None:
     """Write live entries as they lie in memory, block by block, and wait until they are on disk."""
     positions = np.sort(positions)  # as they lie in memory: far faster to read than the order of the index
-    at = 0
-    with (directory / ENTRIES_FILE).open("wb", buffering=0) as file:
+    at = written = 0
+    file = disk.open(directory / ENTRIES_FILE, How.EMPTY)
+    try:
         shared = np.empty(BLOCK.size + CHUNK_BYTES_MAX, np.uint8)
         while at < len(positions):
             block = shared
@@ -76,9 +78,11 @@ def write_entries(log: FrozenLog, positions: I64, directory: Path) -> None:
                 block = np.empty(BLOCK.size + entry_kernels.entry_bytes_at(address), np.uint8)
                 end, used = _pack(log, positions, at, block)
             BLOCK.struct.pack_into(block.data, 0, used, end - at)
-            _write_all(file.fileno(), memoryview(block.data)[: BLOCK.size + used])
+            written = write_all(file, memoryview(block.data)[: BLOCK.size + used], written)
             at = end
-        os.fsync(file.fileno())
+        file.sync()
+    finally:
+        file.close()
 
 
 def _pack(log: FrozenLog, positions: I64, at: int, block: U8) -> tuple[int, int]:
@@ -87,31 +91,37 @@ def _pack(log: FrozenLog, positions: I64, at: int, block: U8) -> tuple[int, int]
     return end, used
 
 
-def _write_all(descriptor: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
-
-
-def read_entries(path: Path, log: ValueLog) -> list[tuple[int, int]]:
+def read_entries(disk: Files, path: Path, log: ValueLog) -> list[tuple[int, int]]:
     """Read a file of entries into new chunks; returns each with its number of rows."""
     restored: list[tuple[int, int]] = []
-    with path.open("rb", buffering=0) as file:
-        while head := file.read(BLOCK.size):
+    file, at = disk.open(path), 0
+    try:
+        end = file.facts().size
+        while head := file.pread(BLOCK.size, at):
             if len(head) < BLOCK.size:
                 raise _damaged(path)
             size, rows = BLOCK.struct.unpack(head)
-            if not 0 < size <= path.stat().st_size:
+            at += BLOCK.size
+            if not 0 < size <= end - at:
                 raise _damaged(path)
             chunk = log.allocate(size)
-            left = memoryview(log.buffer(chunk).data)[:size]
-            while left:
-                count = file.readinto(left)
-                if not count:
-                    raise _damaged(path)
-                left = left[count:]
+            _read_into(file, memoryview(log.buffer(chunk).data)[:size], at, path)
+            at += size
             log.chunks[chunk, entry_kernels.USED] = size
             restored.append((chunk, rows))
+    finally:
+        file.close()
     return restored
+
+
+def _read_into(file: File, left: memoryview, at: int, path: Path) -> None:
+    """In pieces: a chunk need not be in memory twice."""
+    while left:
+        piece = file.pread(min(len(left), _READ_BYTES), at)
+        if not piece:
+            raise _damaged(path)
+        left[: len(piece)] = piece
+        left, at = left[len(piece) :], at + len(piece)
 
 
 def _damaged(path: Path) -> Exception:

@@ -7,8 +7,6 @@ known offset and is thrown away. Rows pass through Python one by one here; that 
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
@@ -18,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.files import Files
+from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.whole_file import write_file
 from lakeward.storage.kv.rocksdb.rocksdb_view import RocksDbView, rocksdb_failures
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot, new_staging
@@ -70,6 +71,7 @@ class RocksDbStore:
 
     def __init__(self, directory: Path, settings: RocksDbSettings | None = None) -> None:
         self._rocksdict = _library()
+        self._disk = LocalFiles()  # RocksDB opens its files itself
         self._directory = directory
         self._settings = settings or RocksDbSettings()
         self.row_count = 0
@@ -78,7 +80,7 @@ class RocksDbStore:
         self._settled = 0
         #: What batches that were taken back put right and RocksDB, its disk full, did not take yet. Reads go by it.
         self._owed: dict[bytes, bytes | None] = {}
-        shutil.rmtree(directory, ignore_errors=True)
+        self._disk.remove_tree(directory)
         self._generation = 0
         self._buffer_bytes = _BUFFER_BYTES_MIN
         self._files = self._next_files()
@@ -88,7 +90,7 @@ class RocksDbStore:
         """A directory nobody has used: a view that is still read holds on to the database of its time."""
         self._generation += 1
         files = self._directory / str(self._generation)
-        files.mkdir(parents=True)
+        self._disk.make_directory(files)
         return files
 
     def _open(self, files: Path) -> Rdict:
@@ -251,12 +253,13 @@ class RocksDbStore:
 
     # -- snapshots
 
-    def snapshot(self, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
+    def snapshot(self, disk: Files, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
         """The state as it is now: buffers are flushed and files linked at once, the rest may happen on any thread."""
         self._settle()
-        directory.mkdir(parents=True, exist_ok=True)
-        staging = new_staging(directory)
+        disk.make_directory(directory)
+        staging = new_staging(disk, directory)
         pending = PendingSnapshot(
+            disk=disk,
             directory=directory,
             staging=staging,
             engine=ENGINE,
@@ -280,13 +283,13 @@ class RocksDbStore:
         files = self._next_files()
         try:
             for name in snapshot.files:
-                _bring(snapshot.path / name, files / name)
+                _bring(self._disk, snapshot.path / name, files / name)
             restored = self._open(files)
         except OSError as wrong:
-            shutil.rmtree(files, ignore_errors=True)
+            self._disk.remove_tree(files)
             raise ErrorCode.KV_STORAGE.error(f"{snapshot.path} could not be restored: {wrong.strerror}.") from wrong
         self._db.close()
-        shutil.rmtree(self._files, ignore_errors=True)
+        self._disk.remove_tree(self._files)
         self._db, self._files = restored, files
         self._owed.clear()
         self.row_count, self.live_bytes = snapshot.row_count, snapshot.live_bytes
@@ -295,7 +298,7 @@ class RocksDbStore:
     def close(self) -> None:
         """Close RocksDB and remove its working directory."""
         self._db.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._disk.remove_tree(self._directory)
 
 
 def _overlaid(
@@ -313,11 +316,11 @@ def _is_filled(_staging: Path) -> None:
     """The checkpoint has put the files there already."""
 
 
-def _bring(source: Path, target: Path) -> None:
+def _bring(disk: Files, source: Path, target: Path) -> None:
     if source.suffix in _IMMUTABLE:
         try:
-            os.link(source, target)
+            disk.link(source, target)
             return
         except OSError:  # another file system, or one without links
             pass
-    shutil.copyfile(source, target)
+    write_file(disk, target, (disk.read_bytes(source),), durable=False)

@@ -12,17 +12,16 @@ A snapshot that misses a file, or has a byte that is not as it was written, is n
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.crc32c import checksum
-from lakeward.storage.disk.atomic_file import sync_directory
+from lakeward.runtime.files import Files
+from lakeward.runtime.whole_file import write_file
 
 MANIFEST = "manifest.json"
 VERSION = 1
@@ -36,6 +35,7 @@ _READ_BYTES = 1 << 20
 class Snapshot:
     """A snapshot on disk: where, of which engine, and what it holds."""
 
+    disk: Files = field(repr=False, compare=False)
     path: Path
     engine: str
     log_offset: int
@@ -54,6 +54,7 @@ class Snapshot:
 class PendingSnapshot:
     """The state of one moment, to be written at leisure: `write` it, or `discard` it."""
 
+    disk: Files
     directory: Path
     #: Where the files are gathered until the snapshot is whole.
     staging: Path
@@ -67,15 +68,15 @@ class PendingSnapshot:
     def write(self) -> Snapshot:
         """Write the snapshot, and remove those it makes superfluous."""
         try:
-            self.staging.mkdir(parents=True, exist_ok=True)
+            self.disk.make_directory(self.staging)
             self.fill(self.staging)
-            known = _known_checksums(self.directory)
-            names = sorted(p.name for p in self.staging.iterdir())
-            files = {name: _size_and_checksum(self.staging / name, known.get(name)) for name in names}
+            known = _known_checksums(self.disk, self.directory)
+            paths = self.disk.entries(self.staging)
+            files = {path.name: _size_and_checksum(self.disk, path, known.get(path.name)) for path in paths}
             self._write_manifest(files)
             path = self.directory / self.staging.name.removesuffix(_TAKING)
-            self.staging.rename(path)
-            sync_directory(self.directory)
+            self.disk.rename(self.staging, path)
+            self.disk.sync_directory(self.directory)
         except OSError as wrong:
             self.discard()
             raise ErrorCode.KV_STORAGE.error(
@@ -85,13 +86,14 @@ class PendingSnapshot:
         except LakewardError:
             self.discard()
             raise
-        for old in _numbered(self.directory)[KEPT:]:
-            shutil.rmtree(old, ignore_errors=True)
-        return Snapshot(path, self.engine, self.log_offset, self.row_count, self.live_bytes, self.extra, files)
+        for old in _numbered(self.disk, self.directory)[KEPT:]:
+            self.disk.remove_tree(old)
+        facts = self.engine, self.log_offset, self.row_count, self.live_bytes, self.extra
+        return Snapshot(self.disk, path, *facts, files)
 
     def discard(self) -> None:
         """Write nothing, leave nothing."""
-        shutil.rmtree(self.staging, ignore_errors=True)
+        self.disk.remove_tree(self.staging)
 
     def _write_manifest(self, files: Mapping[str, tuple[int, int]]) -> None:
         facts = {
@@ -105,46 +107,43 @@ class PendingSnapshot:
         }
         content = json.loads(json.dumps(facts))  # as it will be read, when the checksum is computed again
         text = json.dumps(content | {"crc32c": _checksum_of(content)}, indent=1, sort_keys=True)
-        with (self.staging / MANIFEST).open("w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        sync_directory(self.staging)
+        write_file(self.disk, self.staging / MANIFEST, (text.encode(),))
+        self.disk.sync_directory(self.staging)
 
 
-def new_staging(directory: Path) -> Path:
+def new_staging(disk: Files, directory: Path) -> Path:
     """The place for a new snapshot's files. Leftovers of earlier ones are removed: one snapshot is taken at a time."""
-    for left in directory.glob("*" + _TAKING):
-        shutil.rmtree(left, ignore_errors=True)
-    latest = max((_id_of(p) for p in _numbered(directory)), default=0)
+    for left in disk.glob(directory, "*" + _TAKING):
+        disk.remove_tree(left)
+    latest = max((_id_of(p) for p in _numbered(disk, directory)), default=0)
     return directory / f"snapshot-{latest + 1:010d}{_TAKING}"
 
 
-def stored_snapshots(directory: Path) -> list[Snapshot]:
+def stored_snapshots(disk: Files, directory: Path) -> list[Snapshot]:
     """The snapshots whose manifest can be read, newest first; their files are not looked at."""
-    found = (_read_manifest(path) for path in _numbered(directory))
+    found = (_read_manifest(disk, path) for path in _numbered(disk, directory))
     return [snapshot for snapshot in found if snapshot is not None]
 
 
-def newest_good_snapshot(directory: Path) -> Snapshot | None:
+def newest_good_snapshot(disk: Files, directory: Path) -> Snapshot | None:
     """The newest snapshot of which every byte is as it was written. Reads all of it."""
-    return next((s for s in stored_snapshots(directory) if _is_good(s)), None)
+    return next((s for s in stored_snapshots(disk, directory) if _is_good(s)), None)
 
 
-def damaged_snapshots(directory: Path) -> list[Path]:
+def damaged_snapshots(disk: Files, directory: Path) -> list[Path]:
     """The snapshots of which not every byte is as it was written. Reads all of them."""
-    found = ((path, _read_manifest(path)) for path in _numbered(directory))
+    found = ((path, _read_manifest(disk, path)) for path in _numbered(disk, directory))
     return [path for path, snapshot in found if snapshot is None or not _is_good(snapshot)]
 
 
-def usable_snapshot(directory: Path, log_start: int, log_end: int) -> Snapshot | None:
+def usable_snapshot(disk: Files, directory: Path, log_start: int, log_end: int) -> Snapshot | None:
     """The newest good snapshot that the log goes on from.
 
     What is newer is removed: it is damaged, or it knows more than the log and would be wrong once the log goes on.
     """
     passed: list[Path] = []
-    for path in _numbered(directory):
-        snapshot = _read_manifest(path)
+    for path in _numbered(disk, directory):
+        snapshot = _read_manifest(disk, path)
         if snapshot is not None and log_start <= snapshot.log_offset <= log_end and _is_good(snapshot):
             break
         passed.append(path)
@@ -152,26 +151,27 @@ def usable_snapshot(directory: Path, log_start: int, log_end: int) -> Snapshot |
         snapshot = None
     if snapshot is not None or log_start == 0:  # otherwise rows are lost, and what is left of them stays
         for path in passed:
-            shutil.rmtree(path, ignore_errors=True)
+            disk.remove_tree(path)
     return snapshot
 
 
 def _is_good(snapshot: Snapshot) -> bool:
     try:
         return all(
-            _size_and_checksum(snapshot.path / name, None, size) == (size, crc)
+            _size_and_checksum(snapshot.disk, snapshot.path / name, None, size) == (size, crc)
             for name, (size, crc) in snapshot.files.items()
         )
     except OSError:
         return False
 
 
-def _read_manifest(path: Path) -> Snapshot | None:
+def _read_manifest(disk: Files, path: Path) -> Snapshot | None:
     try:
-        content = json.loads((path / MANIFEST).read_bytes())
+        content = json.loads(disk.read_bytes(path / MANIFEST))
         if content.pop("crc32c") != _checksum_of(content) or content["version"] != VERSION:
             return None
         return Snapshot(
+            disk=disk,
             path=path,
             engine=content["engine"],
             log_offset=content["log_offset"],
@@ -188,11 +188,11 @@ def _checksum_of(content: Mapping[str, Any]) -> int:
     return checksum(json.dumps(content, sort_keys=True).encode())
 
 
-def _numbered(directory: Path) -> list[Path]:
+def _numbered(disk: Files, directory: Path) -> list[Path]:
     """The directories that are named as snapshots, newest first."""
-    if not directory.exists():
+    if not disk.exists(directory):
         return []
-    return sorted((p for p in directory.iterdir() if _NAME.fullmatch(p.name)), key=_id_of, reverse=True)
+    return sorted((p for p in disk.entries(directory) if _NAME.fullmatch(p.name)), key=_id_of, reverse=True)
 
 
 def _id_of(path: Path) -> int:
@@ -201,27 +201,31 @@ def _id_of(path: Path) -> int:
     return int(match[1])
 
 
-def _known_checksums(directory: Path) -> dict[str, tuple[int, tuple[int, int]]]:
+def _known_checksums(disk: Files, directory: Path) -> dict[str, tuple[int, tuple[int, int]]]:
     """File name → inode, size and checksum, from the snapshot before: a file it shares with ours is not read again."""
-    before = next(iter(stored_snapshots(directory)), None)
+    before = next(iter(stored_snapshots(disk, directory)), None)
     if before is None:
         return {}
     paths = {name: before.path / name for name in before.files}
-    return {name: (p.stat().st_ino, before.files[name]) for name, p in paths.items() if p.exists()}
+    return {name: (disk.facts(p).number, before.files[name]) for name, p in paths.items() if disk.exists(p)}
 
 
 def _size_and_checksum(
-    path: Path, known: tuple[int, tuple[int, int]] | None, size_expected: int | None = None
+    disk: Files, path: Path, known: tuple[int, tuple[int, int]] | None, size_expected: int | None = None
 ) -> tuple[int, int]:
-    facts = path.stat()
-    if known is not None and known[0] == facts.st_ino and known[1][0] == facts.st_size:
+    facts = disk.facts(path)
+    if known is not None and known[0] == facts.number and known[1][0] == facts.size:
         return known[1]
-    if size_expected is not None and facts.st_size != size_expected:
-        return facts.st_size, 0
-    crc = 0
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(_READ_BYTES):
+    if size_expected is not None and facts.size != size_expected:
+        return facts.size, 0
+    crc, at = 0, 0
+    file = disk.open(path)
+    try:
+        while piece := file.pread(_READ_BYTES, at):
             crc = checksum(piece, crc)
+            at += len(piece)
         if size_expected is None:
-            os.fsync(file.fileno())
-    return facts.st_size, crc
+            file.sync()
+    finally:
+        file.close()
+    return facts.size, crc

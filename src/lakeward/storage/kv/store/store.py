@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from lakeward.runtime.files import Files
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot
 
@@ -102,7 +103,7 @@ class KvStore(Protocol):
         """Long work that one of the next `apply` would have to do first; None when there is none."""
         ...
 
-    def snapshot(self, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
+    def snapshot(self, disk: Files, directory: Path, log_offset: int, extra: Mapping[str, Any]) -> PendingSnapshot:
         """The state as it is now, to be written while writes go on, on any thread."""
         ...
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.batch_header import HEADER_BYTES, BatchHeader, read_header
 from lakeward.records.batch.log_batch import BatchSpan, walk_batches
+from lakeward.runtime.files import Files
 from lakeward.storage.disk.open_files import OpenFile, OpenFiles
 from lakeward.storage.log.segment.log_index import LogIndex
 
@@ -67,6 +67,11 @@ class Segment:
         part.index_base, part._index, part._doubted = self.index_base, self._index, self._doubted
         return part
 
+    @property
+    def disk(self) -> Files:
+        """Where the file is."""
+        return self._files.disk
+
     # -- writing
 
     def create(self) -> Segment:
@@ -87,14 +92,14 @@ class Segment:
         self.size = position
 
     def _write(self, data: memoryview) -> None:
-        descriptor = self._files.get(self.path).descriptor
+        file = self._files.get(self.path)
         done = 0
         try:
             while done < len(data):
-                done += os.pwrite(descriptor, data[done:] if done else data, self.size + done)
+                done += file.pwrite(data[done:] if done else data, self.size + done)
         except OSError as wrong:
             if done:
-                os.ftruncate(descriptor, self.size)
+                file.truncate(self.size)
             raise ErrorCode.LOG_STORAGE.error(f"The log {self.path} could not be written: {wrong.strerror}.") from wrong
 
     def add_to_index(self, index: LogIndex, size: int, position: int, base: int, last: int, time_ms: int) -> None:
@@ -107,7 +112,7 @@ class Segment:
     def cut(self, size: int, offset: int) -> None:
         """Drop everything from a position on; `offset` is the first offset that goes."""
         self.index.cut(size, offset - self.index_base)
-        os.ftruncate(self._files.get(self.path).descriptor, size)
+        self._files.get(self.path).truncate(size)
         self.size = size
 
     # -- reading
@@ -207,9 +212,9 @@ class Segment:
     def _last_indexed(self) -> int:
         """Where the last batch stands that the index file knows; 0 when there is none."""
         try:
-            with self.path.with_suffix(INDEX).open("rb") as file:
-                file.seek(max(file.seek(0, os.SEEK_END) - 8, 0))
-                position = int.from_bytes(file.read(8)[4:], "big")
+            file = self.disk.open(self.path.with_suffix(INDEX))
+            position = int.from_bytes(file.pread(8, max(file.facts().size - 8, 0))[4:], "big")
+            file.close()
         except OSError:
             return 0
         return position if position < self.size else 0
@@ -278,8 +283,8 @@ class Segment:
 
     def _load_index(self) -> LogIndex | None:
         try:
-            offset_data = self.path.with_suffix(INDEX).read_bytes()
-            time_data = self.path.with_suffix(TIME_INDEX).read_bytes()
+            offset_data = self.disk.read_bytes(self.path.with_suffix(INDEX))
+            time_data = self.disk.read_bytes(self.path.with_suffix(TIME_INDEX))
         except OSError:
             return None
         return LogIndex.of_files(offset_data, time_data, self.size)
@@ -318,10 +323,10 @@ class Segment:
     def replace_by(self, path: Path) -> None:
         """Take another file with the same offsets instead; readers under way keep the old one."""
         self._files.forget(self.path)
-        path.replace(self.path)
+        self.disk.rename(path, self.path)
         for suffix in (INDEX, TIME_INDEX):
-            self.path.with_suffix(suffix).unlink(missing_ok=True)
-        self.size = self.path.stat().st_size
+            self.disk.unlink(self.path.with_suffix(suffix))
+        self.size = self.disk.facts(self.path).size
         self._index = None
 
     # -- leaving
@@ -331,8 +336,8 @@ class Segment:
         self._files.forget(self.path)
         away = []
         for path in (self.path, self.path.with_suffix(INDEX), self.path.with_suffix(TIME_INDEX)):
-            if path.exists():
+            if self.disk.exists(path):
                 target = path.with_name(path.name + DELETED)
-                path.rename(target)
+                self.disk.rename(path, target)
                 away.append(target)
         return away

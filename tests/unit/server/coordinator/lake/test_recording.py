@@ -16,6 +16,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers
@@ -61,7 +62,7 @@ class Replay:
         self.clock = ManualClock(RECORDED_AT_MS)
         options = ServerOptions.of({**SETTINGS, "data.dir": str(data_dir)})
         store = MemoryMetadataStore()
-        self.coordinator = Coordinator(store, ClusterConfig(store, options), self.clock, SeededEntropy(1))
+        self.coordinator = Coordinator(store, ClusterConfig(store, options), self.clock, SeededEntropy(1), LocalFiles())
         self.handlers = handlers(self.coordinator)
         self.paths: dict[str, str] = {}
 

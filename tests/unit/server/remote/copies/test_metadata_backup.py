@@ -12,6 +12,7 @@ from failing_store import FailingStore
 
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.port import Document
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import Ownership
@@ -22,7 +23,7 @@ from lakeward.server.restore.source import fetch_metadata
 @pytest.fixture
 def metadata(tmp_path: Path) -> Iterator[SqliteMetadataStore]:
     """Metadata on disk."""
-    store = SqliteMetadataStore(tmp_path / "metadata.db")
+    store = SqliteMetadataStore(LocalFiles(), tmp_path / "metadata.db")
     yield store
     store.close()
 
@@ -47,7 +48,7 @@ def backup_of(metadata: SqliteMetadataStore, store: FailingStore) -> MetadataBac
 async def restored(store: FailingStore, target: Path) -> dict[str, str]:
     """The documents in the newest backup."""
     await fetch_metadata(store, target)
-    opened = SqliteMetadataStore(target)
+    opened = SqliteMetadataStore(LocalFiles(), target)
     found = {document.key: document.text for document in opened.documents("test")}
     opened.close()
     return found

@@ -15,6 +15,7 @@ from lakeward.remote.formats.layout import BucketPlace
 from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
@@ -64,8 +65,9 @@ class World:
                 (staging / name.replace("_", ".")).write_bytes(content)
 
         return PendingSnapshot(
+            disk=LocalFiles(),
             directory=self.local,
-            staging=new_staging(self.local),
+            staging=new_staging(LocalFiles(), self.local),
             engine="rocksdb",
             log_offset=turn * OFFSETS_PER_TURN,
             row_count=turn,
@@ -202,10 +204,10 @@ async def test_snapshots_of_before_a_restart_are_found(world: World) -> None:
     await world.copy(1, a_sst=b"aaa")
     newest = world.take(2, a_sst=b"aaa")
     HeldSnapshot(newest)
-    held = hold_newest(world.local, world.snapshots.latest(BUCKET).log_offset)  # type: ignore[union-attr]
+    held = hold_newest(LocalFiles(), world.local, world.snapshots.latest(BUCKET).log_offset)  # type: ignore[union-attr]
     assert held is not None
     assert held.snapshot.log_offset == 20
     world.copies.add(BUCKET, held)
     await world.quiet()
     world.check()
-    assert hold_newest(world.local, 20) is None
+    assert hold_newest(LocalFiles(), world.local, 20) is None

@@ -9,6 +9,7 @@ import pytest
 from kv_rows import apply_to, fixed_values, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.hash import value_log
 from lakeward.storage.kv.hash.entry_kernels import HASH_BITS
 from lakeward.storage.kv.hash.hash_kernels import hash_keys
@@ -124,7 +125,7 @@ def test_a_snapshot_file_that_is_no_snapshot_is_refused(tmp_path: Path) -> None:
     """Even when the checksums were wrongly found good, no byte outside a chunk is read."""
     store = HashStore()
     apply_to(store, [(b"%d" % i, b"v") for i in range(1000)])
-    snapshot = store.snapshot(tmp_path, 0, {}).write()
+    snapshot = store.snapshot(LocalFiles(), tmp_path, 0, {}).write()
     entries = snapshot.path / "entries"
     good = entries.read_bytes()
     for content in (b"", good[:-8], good[:10], good[:16] + b"\xff" * (len(good) - 16), good + good[:16]):

@@ -12,6 +12,7 @@ from eventually import eventually
 from kv_rows import apply_to, fixed_values, read_all, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbSettings, RocksDbStore
 from lakeward.storage.kv.store.slices import Slices
 
@@ -91,13 +92,16 @@ def test_a_batch_is_taken_back_on_a_full_disk_too(store: RocksDbStore, tmp_path:
     assert store.scan_prefix(b"b").to_list() == [(b"b", b"2")]
     assert read_all(store.view(), 1 << 20) == rows
     assert (store.row_count, store.live_bytes) == (3, 6)
-    for refused in (lambda: apply_to(store, [(b"d", b"4")]), lambda: store.snapshot(tmp_path / "s", 1, {})):
+    for refused in (
+        lambda: apply_to(store, [(b"d", b"4")]),
+        lambda: store.snapshot(LocalFiles(), tmp_path / "s", 1, {}),
+    ):
         with pytest.raises(LakewardError, match="No space left"):
             refused()
     store._db = database
     apply_to(store, [(b"d", b"4")])
     assert rows_of(store) == [*rows, (b"d", b"4")]
-    store.restore(store.snapshot(tmp_path / "s", 1, {}).write())
+    store.restore(store.snapshot(LocalFiles(), tmp_path / "s", 1, {}).write())
     assert rows_of(store) == [*rows, (b"d", b"4")]
 
 
@@ -125,7 +129,7 @@ def test_a_new_store_wipes_what_a_crash_left(tmp_path: Path) -> None:
 def test_a_restored_store_goes_on_by_itself(store: RocksDbStore, tmp_path: Path) -> None:
     """What is written after a restore does not reach the snapshot, although they share files."""
     apply_to(store, [(b"a", b"1"), (b"b", b"2")])
-    snapshot = store.snapshot(tmp_path / "s", 2, {}).write()
+    snapshot = store.snapshot(LocalFiles(), tmp_path / "s", 2, {}).write()
     apply_to(store, [(b"a", b"3")])
     store.restore(snapshot)
     apply_to(store, [(b"b", None), (b"c", b"4")])
@@ -139,7 +143,7 @@ def test_a_restored_store_goes_on_by_itself(store: RocksDbStore, tmp_path: Path)
 def test_a_snapshot_without_its_files_is_refused(store: RocksDbStore, tmp_path: Path) -> None:
     """The error names the snapshot, and the state stays as it was."""
     apply_to(store, [(b"a", b"1")])
-    snapshot = store.snapshot(tmp_path / "s", 1, {}).write()
+    snapshot = store.snapshot(LocalFiles(), tmp_path / "s", 1, {}).write()
     next(snapshot.path.glob("*.sst")).unlink()
     apply_to(store, [(b"a", b"2")])
     with pytest.raises(LakewardError, match=r"snapshot-0000000001 could not be restored") as raised:

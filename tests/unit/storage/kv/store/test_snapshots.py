@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.files import How
+from lakeward.runtime.local_files import LocalFile, LocalFiles
 from lakeward.storage.kv.store.snapshots import (
     MANIFEST,
     PendingSnapshot,
@@ -22,8 +25,9 @@ from lakeward.storage.kv.store.snapshots import (
 def pending(directory: Path, offset: int, fill: Callable[[Path], None] | None = None) -> PendingSnapshot:
     """A snapshot of two small files."""
     return PendingSnapshot(
+        disk=LocalFiles(),
         directory=directory,
-        staging=new_staging(directory),
+        staging=new_staging(LocalFiles(), directory),
         engine="test",
         log_offset=offset,
         row_count=3,
@@ -42,8 +46,9 @@ def fill_two(staging: Path) -> None:
 def test_what_was_written_is_found(tmp_path: Path) -> None:
     """All facts of the manifest come back."""
     written = pending(tmp_path, 17).write()
-    assert newest_good_snapshot(tmp_path) == written
+    assert newest_good_snapshot(LocalFiles(), tmp_path) == written
     assert written == Snapshot(
+        disk=written.disk,
         path=tmp_path / "snapshot-0000000001",
         engine="test",
         log_offset=17,
@@ -58,22 +63,22 @@ def test_what_was_written_is_found(tmp_path: Path) -> None:
 
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
     """No directory, an empty one, or one with strange names in it."""
-    assert newest_good_snapshot(tmp_path / "no") is None
+    assert newest_good_snapshot(LocalFiles(), tmp_path / "no") is None
     (tmp_path / "snapshot-x").mkdir()
     (tmp_path / "snapshot-0000000001").mkdir()
-    assert newest_good_snapshot(tmp_path) is None
-    assert stored_snapshots(tmp_path) == []
+    assert newest_good_snapshot(LocalFiles(), tmp_path) is None
+    assert stored_snapshots(LocalFiles(), tmp_path) == []
     assert pending(tmp_path, 1).write().id == 2
 
 
 def test_an_interrupted_snapshot_is_none(tmp_path: Path) -> None:
     """Until the last rename there is nothing; the next snapshot removes what was left."""
     good = pending(tmp_path, 1).write()
-    staging = new_staging(tmp_path)
+    staging = new_staging(LocalFiles(), tmp_path)
     staging.mkdir()
     fill_two(staging)
     (staging / MANIFEST).write_text((good.path / MANIFEST).read_text())
-    assert newest_good_snapshot(tmp_path) == good
+    assert newest_good_snapshot(LocalFiles(), tmp_path) == good
     pending(tmp_path, 2).write()
     assert not staging.exists()
 
@@ -95,32 +100,29 @@ def test_harm_is_seen(harm: str, tmp_path: Path) -> None:
             manifest.write_text(json.dumps(content | {"version": 2}))
         case _:
             manifest.write_text("[1]")
-    assert newest_good_snapshot(tmp_path) is None
+    assert newest_good_snapshot(LocalFiles(), tmp_path) is None
 
 
-def test_a_file_shared_with_the_snapshot_before_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_shared_with_the_snapshot_before_is_not_read_again(tmp_path: Path) -> None:
     """A link to a file of the last snapshot keeps its checksum; a file that merely has its name does not."""
     before = pending(tmp_path, 1).write()
     read: list[str] = []
-    path_open = Path.open
 
-    def open_and_note(self: Path, mode: str = "r", *arguments: object, **more: object) -> object:
-        if "r" in mode:
-            read.append(self.name)
-        return path_open(self, mode, *arguments, **more)  # type: ignore[arg-type, call-overload]
+    class NotingFiles(LocalFiles):
+        def open(self, path: Path, how: How = How.READ, mode: int = 0o644) -> LocalFile:
+            if how is How.READ:
+                read.append(path.name)
+            return super().open(path, how, mode)
 
     def share(staging: Path) -> None:
         (staging / "one").hardlink_to(before.path / "one")
         (staging / "two").write_bytes(b"")
 
-    monkeypatch.setattr(Path, "open", open_and_note)
-    after = pending(tmp_path, 2, share).write()
+    after = replace(pending(tmp_path, 2, share), disk=NotingFiles()).write()
     assert "one" not in read
     assert "two" in read
     assert after.files == before.files
-    assert newest_good_snapshot(tmp_path) == after
+    assert newest_good_snapshot(LocalFiles(), tmp_path) == after
 
 
 def test_an_engine_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from failing_files import FailingFiles
 from hypothesis import given
 from hypothesis import strategies as st
 from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.log_batch import cut_batches, stamp
+from lakeward.runtime.files import Files
+from lakeward.runtime.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.segment.segment import INDEX, TIME_INDEX, Segment, file_stem
 
 BASE = 100
 
 
-def segment_of(directory: Path, sizes: list[int], interval_bytes: int = 200) -> Segment:
+def segment_of(directory: Path, sizes: list[int], interval_bytes: int = 200, disk: Files | None = None) -> Segment:
     """A segment from offset 100 on: batch i has two rows, a body of sizes[i] bytes, and the time 1000 + 10 i."""
-    segment = Segment(directory, BASE, 0, OpenFiles(4), interval_bytes).create()
+    segment = Segment(directory, BASE, 0, OpenFiles(disk or LocalFiles(), 4), interval_bytes).create()
     for number, size in enumerate(sizes):
         data = raw_batch(2, b"x" * size)
         base, time_ms = BASE + 2 * number, 1000 + 10 * number
@@ -33,7 +36,9 @@ def reopened(segment: Segment, *, keep_index: bool = True) -> Segment:
     if keep_index:
         for path, content in segment.index_files():
             path.write_bytes(content)
-    return Segment(segment.path.parent, segment.base_offset, segment.path.stat().st_size, OpenFiles(4), 200)
+    return Segment(
+        segment.path.parent, segment.base_offset, segment.path.stat().st_size, OpenFiles(LocalFiles(), 4), 200
+    )
 
 
 def assert_all_is_found(segment: Segment, sizes: list[int]) -> None:
@@ -99,7 +104,7 @@ def test_an_index_of_another_segment_is_noticed(tmp_path: Path) -> None:
     for path, content in segment_of(tmp_path / ".." / tmp_path.name, [37] * 90).index_files():
         path.write_bytes(content)
     segment = segment_of(tmp_path, sizes)
-    foreign = Segment(tmp_path, BASE, segment.size, OpenFiles(4), 200)
+    foreign = Segment(tmp_path, BASE, segment.size, OpenFiles(LocalFiles(), 4), 200)
     assert_all_is_found(foreign, sizes)
 
 
@@ -117,7 +122,7 @@ def test_a_segment_knows_when_it_was_last_written_to(tmp_path: Path) -> None:
     for path, content in early:
         path.write_bytes(content)
     assert reopened(segment, keep_index=False).time_ms_max == 1190
-    assert Segment(tmp_path, 5000, 0, OpenFiles(4), 200).time_ms_max == -1
+    assert Segment(tmp_path, 5000, 0, OpenFiles(LocalFiles(), 4), 200).time_ms_max == -1
 
 
 def test_cutting_takes_batches_index_and_file(tmp_path: Path) -> None:
@@ -150,27 +155,16 @@ def test_files_put_away_no_longer_belong_to_the_log(tmp_path: Path) -> None:
     assert len(away) == 3
 
 
-def test_a_failed_write_says_which_file_and_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_says_which_file_and_leaves_no_trace(tmp_path: Path) -> None:
     """When the disk is full in the middle of a batch, the half is cut off and the next append succeeds."""
-    import os
-
-    segment = segment_of(tmp_path, [100] * 3)
-    real = os.pwrite
-    calls = iter([10])
-
-    def full(descriptor: int, data: memoryview, at: int) -> int:
-        for size in calls:
-            return real(descriptor, data[:size], at)
-        raise OSError(28, "No space left on device")
-
+    disk = FailingFiles()
+    segment = segment_of(tmp_path, [100] * 3, disk=disk)
     data = raw_batch(2, b"x" * 100)
     stamp(data, 0, BASE + 6, 1030)
-    monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(LakewardError, match="No space left") as caught:
+    with disk.full(10), pytest.raises(LakewardError, match="No space left") as caught:
         segment.append(memoryview(data), cut_batches(data), BASE + 6, 1030)
     assert caught.value.code is ErrorCode.LOG_STORAGE
     assert str(segment.path) in caught.value.message
-    monkeypatch.undo()
     assert segment.path.stat().st_size == segment.size == 3 * 148
     segment.append(memoryview(data), cut_batches(data), BASE + 6, 1030)
     assert_all_is_found(segment, [100] * 4)
