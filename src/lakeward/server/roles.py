@@ -11,6 +11,7 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.rpc.turns import Turns
+from lakeward.server.buckets.logs import Copied
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.coordinator.coordinator import Coordinator
@@ -20,9 +21,8 @@ from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.ground import Ground
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.access.tokens import SecurityTokens
-from lakeward.server.tablet.buckets.logs import Copied
-from lakeward.server.tablet.buckets.tablets import Tablets
 from lakeward.server.tablet.service import TabletService
+from lakeward.server.tablet.tablets import Tablets
 
 if TYPE_CHECKING:
     from lakeward.server.archive.remote_logs import RemoteLogs

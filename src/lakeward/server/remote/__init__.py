@@ -1,7 +1,9 @@
 """The server's side of remote storage: what was closed is copied, beside the event loop.
 
-    log_service    copies of logs, put together for the node
-    state_service  copies of state and metadata, put together for the node
+    role           both services put together
+    state_service  copies of state and metadata
+    log_service    copies of logs
+    this_server    what they must know of the server that they copy
     copies/        segments, snapshots and metadata on their way
     access/        the store, who may write to it, what clients need to read it
 

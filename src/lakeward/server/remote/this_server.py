@@ -13,11 +13,11 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
 
 if TYPE_CHECKING:
     from lakeward.storage.kv.store.snapshots import Snapshot

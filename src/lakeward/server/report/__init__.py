@@ -2,5 +2,6 @@
 
 http          GET /health, /metrics and /remote on the same port
 health        what /health answers, and what is counted of damaged logs
-lake_metrics  how far the lake is behind, for GET /metrics
+node_metrics  what is counted, for GET /metrics
+lake_metrics  … how far the lake is behind
 """

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from lakeward.runtime.metrics import Metrics
-from lakeward.server.tablet.buckets.logs import Logs
+from lakeward.server.buckets.logs import Logs
 
 _DAMAGES_SHOWN_MAX = 100
 

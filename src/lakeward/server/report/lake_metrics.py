@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from lakeward.model.table import TableInfo
 from lakeward.runtime.metrics import Labels, Metrics
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.lake.tiering import Outcome
 from lakeward.server.coordinator.lake.tiering_states import TieringState
-from lakeward.server.tablet.buckets.logs import Logs
 
 
 class Lag(NamedTuple):

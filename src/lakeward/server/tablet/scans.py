@@ -18,11 +18,11 @@ from lakeward.protocol.messages.table import GetTableStatsRequest, GetTableStats
 from lakeward.rpc.dispatch import Encoded, Exchange, Handler, Steps
 from lakeward.rpc.error_answers import refusal
 from lakeward.server.archive.remote_reads import RemoteReads
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.logs import Logs
-from lakeward.server.tablet.buckets.too_large import answer_too_large
-from lakeward.server.tablet.table_stats import count_rows
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
+from lakeward.server.tablet.requests.table_stats import count_rows
+from lakeward.server.tablet.requests.too_large import answer_too_large
+from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.storage.log.log_tablet import LogTablet
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3

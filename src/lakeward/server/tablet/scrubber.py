@@ -16,8 +16,8 @@ from pathlib import Path
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import Clock
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.storage.log.segment.segment_walk import SegmentWalk, damage_of
 
 _log = logging.getLogger(__name__)

@@ -16,14 +16,14 @@ from lakeward.runtime.entropy import Entropy
 from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.buckets.table_changes import TableChanges
-from lakeward.server.tablet.buckets.tablets import Tablets
 from lakeward.server.tablet.kv.lazy_kv import KV_APIS, LazyKv
 from lakeward.server.tablet.log.append_checks import AppendChecks
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.fetch import Fetches, FetchLimits
 from lakeward.server.tablet.log.produce import Appends
 from lakeward.server.tablet.scans import Scans
+from lakeward.server.tablet.table_changes import TableChanges
+from lakeward.server.tablet.tablets import Tablets
 
 
 class TabletService:

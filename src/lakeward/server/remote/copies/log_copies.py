@@ -22,12 +22,12 @@ from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.remote.access.copy_trouble import CopyTrouble
 from lakeward.server.remote.copies.log_expiry import expired_segments
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
 from lakeward.server.remote.copies.segment_upload import upload
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.storage.log.log_tablet import ClosedSegment, LogTablet
 
 _log = logging.getLogger(__name__)

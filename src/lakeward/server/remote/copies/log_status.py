@@ -10,10 +10,10 @@ from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.remote.copies.log_copies import LogCopies
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
-from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.storage.log.log_tablet import LogTablet
 
 _FRESH_S = 0.2

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeVar
 
 from lakeward.model.bucket import TableBucket
 from lakeward.rpc.dispatch import Exchange, Handler
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.states import Before, States
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.states import Before, States
 
 #: What touches all of so many rows takes some ten milliseconds, and is done beside the loop.
 LARGE_ROWS = 50_000

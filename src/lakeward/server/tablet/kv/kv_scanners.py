@@ -17,10 +17,10 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.error_answers import refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.entropy import Entropy
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.states import States
+from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.store.store import KvView
 
 _BATCH_BYTES_MAX = 10 << 20

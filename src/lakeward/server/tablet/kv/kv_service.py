@@ -9,18 +9,18 @@ from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
+from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.row_counts import RowCounts
-from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.kv.first_rows import FirstRows
 from lakeward.server.tablet.kv.kv_gate import KvGate
 from lakeward.server.tablet.kv.kv_scanners import KvScanners
 from lakeward.server.tablet.kv.lookups import LookupLimits, Lookups
 from lakeward.server.tablet.kv.puts import Puts
+from lakeward.server.tablet.kv.row_counts import RowCounts
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
 
 

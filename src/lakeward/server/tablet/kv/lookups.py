@@ -17,13 +17,13 @@ from lakeward.protocol.messages.packed_kv import (
 )
 from lakeward.rpc.dispatch import Exchange, Steps
 from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.states import States
-from lakeward.server.tablet.buckets.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.store.slices import Slices
 
 #: Values of more bytes are written into their answer beside the loop.

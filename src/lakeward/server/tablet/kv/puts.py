@@ -12,12 +12,12 @@ from lakeward.records.batch.kv_batch import KvBatch, kv_crc_is_right, parse_kv_b
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.buckets.pending import Done, Outcome, Pending
-from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.log.append_checks import refused
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
+from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.log.writer_state import Verdict
 

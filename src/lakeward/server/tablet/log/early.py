@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.server.tablet.buckets.pending import Done, Outcome
+from lakeward.server.tablet.requests.pending import Done, Outcome
 from lakeward.storage.log.writer_state import next_sequence
 
 #: Writes a batch that waited; returns its offset.

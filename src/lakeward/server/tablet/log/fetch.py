@@ -21,9 +21,9 @@ from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.archive.remote_reads import RemoteReads, StillLoadingError
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
 from lakeward.server.tablet.log.fetch_answer import AT_ONCE, fetch_answer
 from lakeward.server.tablet.log.selection import Selections
 from lakeward.server.tablet.log.waiting import Waiters

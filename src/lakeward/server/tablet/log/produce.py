@@ -16,13 +16,13 @@ from lakeward.protocol.messages.log import (
 from lakeward.records.batch.log_batch import BatchSpan, cut_batches
 from lakeward.rpc.dispatch import Exchange, Steps, begun
 from lakeward.rpc.error_answers import bucket_refusal
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
-from lakeward.server.tablet.buckets.pending import Done, Outcome, Pending
 from lakeward.server.tablet.log.append_checks import AppendChecks, Rest
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
 from lakeward.storage.log.writer_state import Verdict
 
 ACKS = {0, 1, -1}

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.kv_tables import KvTables
-from lakeward.server.tablet.buckets.logs import Logs
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.kv_tables import KvTables
 from lakeward.storage.log.log_tablet import Later
 
 if TYPE_CHECKING:

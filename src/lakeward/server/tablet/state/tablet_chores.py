@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from lakeward.model.bucket import TableBucket
 from lakeward.options import table as rows
 from lakeward.runtime.clock import Clock
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.logs import Logs
-from lakeward.server.tablet.buckets.states import States
-from lakeward.server.tablet.buckets.tried_again import tried_again
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.states import States
+from lakeward.server.tablet.state.tried_again import tried_again
 from lakeward.storage.log.log_tablet import LogTablet
 
 if TYPE_CHECKING:

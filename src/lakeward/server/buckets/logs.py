@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.log_opening import known_end, tell, tell_damage
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.log_opening import known_end, tell, tell_damage
 from lakeward.storage.disk.open_files import OpenFiles, storage_error
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.segment.damage import Damage

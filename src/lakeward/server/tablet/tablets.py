@@ -12,15 +12,15 @@ from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.clock import Clock
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.log_settings import log_settings
+from lakeward.server.buckets.logs import Copied, Logs
 from lakeward.server.catalog.catalog import Catalog
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.busy import BusyBuckets
-from lakeward.server.tablet.buckets.chores import TabletChores
-from lakeward.server.tablet.buckets.kv_tables import KvTables
-from lakeward.server.tablet.buckets.log_settings import log_settings
-from lakeward.server.tablet.buckets.logs import Copied, Logs
-from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.kv_tables import KvTables
+from lakeward.server.tablet.state.states import States
+from lakeward.server.tablet.state.tablet_chores import TabletChores
 from lakeward.storage.disk.directories import DataDirectory
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later

@@ -12,7 +12,7 @@ import pytest
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
-from lakeward.server.tablet.buckets.tried_again import tried_again
+from lakeward.server.tablet.state.tried_again import tried_again
 
 BUCKET = TableBucket(7, None, 3)
 DIRECTORY = Path("/data/shop/orders-7/kv-3")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.server.tablet.buckets.buckets import Buckets
+from lakeward.server.buckets.buckets import Buckets
 
 _log = logging.getLogger(__name__)
 

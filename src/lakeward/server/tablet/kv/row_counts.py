@@ -8,9 +8,9 @@ from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.table import GetTableStatsRequest, GetTableStatsResponse
 from lakeward.rpc.dispatch import Exchange, Steps
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.states import States
-from lakeward.server.tablet.table_stats import count_rows
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.tablet.requests.table_stats import count_rows
+from lakeward.server.tablet.state.states import States
 
 
 class AskedCounts(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lakeward.model.bucket import TableBucket
+from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog import events
-from lakeward.server.tablet.buckets.buckets import Buckets
-from lakeward.server.tablet.buckets.logs import Logs
-from lakeward.server.tablet.buckets.states import States
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.state.states import States
 
 
 class TableChanges:

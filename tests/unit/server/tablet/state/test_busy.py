@@ -14,7 +14,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.kv import PrefixLookupRequest
 from lakeward.rpc.error_answers import error_of
-from lakeward.server.tablet.buckets.busy import BusyBuckets
+from lakeward.server.tablet.state.busy import BusyBuckets
 
 A, B, C = (TableBucket(1, None, number) for number in range(3))
 REQUEST = PrefixLookupRequest(table_id=1, buckets_req=())

@@ -1,0 +1,7 @@
+"""Which buckets are here, and their logs: what the tablet and the remote role share.
+
+buckets       which buckets there are, and where their files lie
+logs          the logs that are open; one is opened when it is first touched
+log_opening   what a log is told when it is opened, and what it tells
+log_settings  a table's options as its logs take them
+"""

@@ -1,0 +1,7 @@
+"""What requests of the tablet role share.
+
+parked       a request that is kept
+pending      a write request whose buckets are done one after the other
+table_stats  GET_TABLE_STATS, counted by whoever knows the rows
+too_large    refusals of what asks for too much
+"""
