@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import forked
 import pytest
 from server_process import ServerProcess
 
@@ -79,7 +79,7 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 def refusal(server: ServerProcess) -> str:
     """What a server says that does not start."""
     command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(server.data_dir)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = forked.run(command)
     assert done.returncode == 1, done.stderr
     assert "ready" not in done.stdout
     return done.stderr
@@ -184,10 +184,10 @@ def test_a_repair_goes_back_to_the_newest_whole_state(server: ServerProcess) -> 
     both(flipped("metadata.journal", 0.6), flipped("metadata.copies/*.journal", 0.6))(server.data_dir)
     assert "lakeward metadata repair" in refusal(server)
     command = [sys.executable, "-m", "lakeward", "metadata", "repair", "--data-dir", str(server.data_dir)]
-    unsure = subprocess.run(command, capture_output=True, text=True, input="n\n", check=False)
+    unsure = forked.run(command, stdin="n\n")
     assert "2 tables" in unsure.stderr
     assert "lakeward metadata repair" in refusal(server)
-    done = subprocess.run([*command, "--yes"], capture_output=True, text=True, check=False)
+    done = forked.run([*command, "--yes"])
     assert done.returncode == 0, done.stderr
     assert "fluss/third-2" in done.stderr
     server.start()

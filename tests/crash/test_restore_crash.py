@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked import Forked
 from lost_server import LostServer
 
 import lakeward
-from lakeward.runtime.child import Child
 
 pytestmark = pytest.mark.crash
 
@@ -92,7 +92,7 @@ def promised_end(remote: Path) -> int:
 def killed_restores(server: LostServer, luck: random.Random) -> None:
     """Begin restores that do not get to their end, as a rule."""
     for _ in range(luck.randint(0, 2)):
-        process = Child(server.restore_command("--take-over"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = Forked(server.restore_command("--take-over"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             process.wait(luck.uniform(0.2, 1.0))
         except subprocess.TimeoutExpired:

@@ -15,6 +15,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
 from lakeward.protocol.messages.metadata import MetadataRequest
 from lakeward.protocol.messages.shared import PbTablePath
+from lakeward.runtime.child import Child
 
 TABLES, BUCKETS = 4, 2500
 WRITTEN = range(0, BUCKETS, 5)
@@ -43,7 +44,7 @@ def assert_modest(server: ServerProcess) -> None:
 @pytest.mark.slow
 def test_ten_thousand_buckets(new_server: Callable[..., ServerProcess]) -> None:
     """Tables of 10,000 buckets in all, 2,000 of them with rows: written, killed, started, read, written again."""
-    server = new_server()
+    server = new_server(starter=Child)
     paths = [PbTablePath(database_name="wide", table_name=f"t{number}") for number in range(TABLES)]
     with WireCluster.of(server.bootstrap) as cluster:
         create_database(cluster, "wide")
@@ -74,7 +75,7 @@ def test_ten_thousand_buckets(new_server: Callable[..., ServerProcess]) -> None:
 @pytest.mark.slow
 def test_a_fetch_of_thousands_of_buckets_waits_and_wakes(new_server: Callable[..., ServerProcess]) -> None:
     """One reader may wait for all buckets of a wide table; a row in any of them wakes it."""
-    server = new_server()
+    server = new_server(starter=Child)
     with WireCluster.of(server.bootstrap) as cluster:
         create_database(cluster, "wide")
         table = WireTable.create(cluster, "wide", "t", bucket_count=BUCKETS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
+import forked
 import pytest
 from eventually import eventually
 from server_process import ServerProcess
@@ -75,7 +75,7 @@ def test_escape_codes_do_not_reach_a_terminal(tmp_path: Path, command: list[str]
             table = connection.create_table("fluss.evil", "id INT, word STRING", buckets=1, comment=_EVIL)
             table.append([{"id": 1, "word": _EVIL}])
         arguments = [sys.executable, "-m", "lakeward", "--server", server.bootstrap, *command]
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        done = forked.run(arguments)
     told = done.stdout + done.stderr
     assert "red" in told
     assert not any(code in told for code in "\x1b\x07\x9b")

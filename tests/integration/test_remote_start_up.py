@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import forked
 import pytest
 from cli_process import Cli
 from remote_tables import EAGER, append_ids, wait_for_history
@@ -23,7 +23,7 @@ def _refused(data_dir: Path, options: Mapping[str, str]) -> str:
     """What `lakeward serve` says when it does not start."""
     flags = [part for key, value in options.items() for part in ("-D", f"{key}={value}")]
     command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(data_dir), *flags]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = forked.run(command)
     assert done.returncode == 1, done.stderr
     assert done.stdout == ""
     assert SECRET_KEY not in done.stderr

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import pyarrow as pa
 import pytest
 from arrow_batches import ids_batch, read_rows
@@ -162,7 +162,7 @@ def test_a_second_server_on_the_same_directory_is_refused(new_server: NewServer)
     """With one clear sentence and an exit code; the first server does not notice."""
     server = new_server()
     command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(server.data_dir)]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    second = forked.run(command)
     assert second.returncode != 0
     assert "in use" in second.stderr + second.stdout
     assert str(server.data_dir) in second.stderr + second.stdout
@@ -175,7 +175,7 @@ def test_a_taken_port_is_told_plainly(new_server: NewServer, tmp_path: Path) -> 
     """Who starts a second server on a port that is in use learns which, not how asyncio works."""
     server = new_server()
     command = [sys.executable, "-m", "lakeward", "serve", "--port", str(server.port), "--data-dir", str(tmp_path / "x")]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    second = forked.run(command)
     assert second.returncode != 0
     assert str(server.port) in second.stderr
     assert "Traceback" not in second.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
+from forked import Forked
 
 from lakeward.cli.main import cli
 from lakeward.runtime.child import Child
@@ -25,10 +26,10 @@ class Cli:
     def run(self, *arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
         """Run a command to its end, in a process of its own."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            self._command(*arguments), input=given, capture_output=True, env=self._environment(), cwd=self.directory
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with Forked(self._command(*arguments), env=self._environment(), cwd=self.directory, **pipes) as process:
+            output, errors = process.communicate(given)
+        return subprocess.CompletedProcess(process.args, process.returncode, output.decode(), errors.decode())
 
     def ok(self, *arguments: str, stdin: str | bytes = b"") -> str:
         """Run a command that must succeed; what it printed."""
@@ -51,7 +52,7 @@ class Cli:
 
     def start(self, *arguments: str) -> Child:
         """Start a command that goes on by itself."""
-        return Child(
+        return Forked(
             self._command(*arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

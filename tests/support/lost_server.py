@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import forked
 from eventually import eventually
 from server_process import ServerProcess
 from wire_client import WireCluster
@@ -107,7 +108,7 @@ class LostServer:
 
     def restore(self, *flags: str, data_dir: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run `lakeward restore` into the next data directory."""
-        return subprocess.run(self.restore_command(*flags, data_dir=data_dir), capture_output=True, text=True)
+        return forked.run(self.restore_command(*flags, data_dir=data_dir))
 
     def restore_command(self, *flags: str, data_dir: Path | None = None) -> list[str]:
         """The command line of `restore`."""

@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server_process import ServerProcess
@@ -52,7 +53,7 @@ def new_server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
         pytest.skip("needs a Lakeward server of its own")
     started: list[ServerProcess] = []
 
-    def start(**options: str) -> ServerProcess:
+    def start(**options: Any) -> ServerProcess:
         process = ServerProcess(tmp_path / f"data-{len(started)}", **options)
         started.append(process)
         return process.start()

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+from forked import Forked
+
 from lakeward.runtime.child import Child
 
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
@@ -21,8 +23,9 @@ _STOP_S = 30
 class ServerProcess:
     """`lakeward serve` on a data directory; keeps its port when it is started again."""
 
-    def __init__(self, data_dir: Path, **options: str) -> None:
+    def __init__(self, data_dir: Path, starter: type[Child] = Forked, **options: str) -> None:
         self.data_dir = data_dir
+        self._starter = starter  # `Child` is for tests of what a new interpreter loads
         self.options = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
         self.host = "localhost"
         self.port = 0
@@ -57,7 +60,7 @@ class ServerProcess:
         flags = [part for key, value in self.options.items() for part in ("-D", f"{key}={value}")]
         command = [sys.executable, *self.program, "serve", "--port", str(self.port)]
         with self.log_file.open("a") as log:
-            self._process = Child(
+            self._process = self._starter(
                 [*command, "--data-dir", str(self.data_dir), *flags], stdout=subprocess.PIPE, stderr=log, text=True
             )
         line = self._first_line()

@@ -1,0 +1,120 @@
+"""The nursery: a process that has imported what programs of ours import, and forks one whenever it is asked.
+
+Most of the time of a short-lived `lakeward …` goes into imports; a fork has done them. It is started by `forked`, with
+a socket as its standard input. A request is JSON with four descriptors: standard input, output, errors, and a socket
+on which the nursery tells the program's number, and later how it ended. Threads do not survive a fork: what starts some
+when it is imported, as DuckDB does, is left to the forks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+from typing import Any
+
+_REQUEST_BYTES_MAX = 1 << 20
+
+
+def _import_server() -> None:
+    import uvloop  # noqa: F401
+
+    from lakeward.server.tablet.kv.kv_warm_up import warm_up
+
+    warm_up()
+
+
+def _import_commands() -> None:
+    import click
+    import pyiceberg.catalog.sql  # noqa: F401
+
+    import lakeward
+    from lakeward.cli.main import cli
+    from lakeward.server.tablet.kv.kv_warm_up import warm_up
+
+    assert lakeward.connect
+    for name in cli.list_commands(click.Context(cli)):
+        cli.get_command(click.Context(cli), name)
+    warm_up()
+
+
+_KINDS = {"server": _import_server, "commands": _import_commands}
+
+
+def main() -> None:
+    """Fork until nobody can ask any more; returns in the forks only by their end."""
+    _KINDS[sys.argv[1]]()
+    gc.freeze()  # what is shared stays shared
+    asked = _wait_for_request()
+    if asked is not None:
+        _become(asked)
+
+
+def _wait_for_request() -> dict[str, Any] | None:
+    """In a fork: what it is to be. In the nursery: None, when it is no longer needed."""
+    door = socket.socket(fileno=os.dup(0))
+    poll = select.poll()
+    poll.register(door, select.POLLIN)
+    running: dict[int, tuple[int, socket.socket]] = {}  # by descriptor of the process
+    while True:
+        for descriptor, _ in poll.poll():
+            if descriptor != door.fileno():
+                poll.unregister(descriptor)
+                pid, line = running.pop(descriptor)
+                _say(line, os.waitpid(pid, 0)[1])
+                os.close(descriptor)
+                line.close()
+                continue
+            message, descriptors, _, _ = socket.recv_fds(door, _REQUEST_BYTES_MAX, 4)
+            if not message:
+                return None
+            pid = os.fork()
+            if not pid:
+                for index, given in enumerate(descriptors[:3]):
+                    os.dup2(given, index)
+                for inherited in [*descriptors, *running, *(line.fileno() for _, line in running.values())]:
+                    os.close(inherited)
+                for _, line in running.values():
+                    line.detach()
+                door.close()
+                asked: dict[str, Any] = json.loads(message)
+                return asked
+            for given in descriptors[:3]:
+                os.close(given)
+            line = socket.socket(fileno=descriptors[3])
+            _say(line, pid)
+            process = os.pidfd_open(pid)
+            running[process] = (pid, line)
+            poll.register(process, select.POLLIN)
+
+
+def _say(line: socket.socket, number: int) -> None:
+    with contextlib.suppress(OSError):  # whoever asked may be gone
+        line.send(number.to_bytes(4, "little"))
+
+
+def _become(asked: dict[str, Any]) -> None:
+    """Do what a new interpreter with these arguments does."""
+    if asked["is_session"]:
+        os.setsid()
+    os.chdir(asked["directory"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)  # noqa: SIM115
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.path[0] = asked["directory"]
+    program, sys.argv = asked["program"], ["", *asked["arguments"]]
+    runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
