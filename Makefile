@@ -41,11 +41,12 @@ lint: setup ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check: lint ## the daily loop: lint, printed pages, unit tests
+check: lint ## the daily loop: lint, pages, unit tests
 	$(BIN)/python -m lakeward.options.reference --check
 	$(BIN)/python -m lakeward.cli.reference --check
 	$(BIN)/python -m lakeward.records.batch.reference --check
-	$(BIN)/python -m pytest -n 2 tests/unit
+	$(BIN)/python -m pytest -n 2 tests/unit tests/tidy
+	$(BIN)/python -m pytest -n 2 tests/docs -m 'not slow'
 
 test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \

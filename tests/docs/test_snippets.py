@@ -26,6 +26,7 @@ _BLOCKS = re.DOTALL | re.MULTILINE
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", _BLOCKS)
 
 
+@pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.timeout(400)  # each snippet is a process or two of its own
 @pytest.mark.parametrize("page", _PAGES)
@@ -46,6 +47,7 @@ def _run_page(page: str, server: ServerProcess, directory: Path) -> None:
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_the_page_of_spark_runs(lakeward: ServerProcess, tmp_path: Path) -> None:
     """Its Python and SQL are one session, from the first snippet to the last; the rows are those that it speaks of."""
@@ -64,6 +66,7 @@ def _in_python(sql: str) -> str:
     return "\n".join(f"spark.sql({statement.strip()!r})" for statement in sql.split(";") if statement.strip())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_the_page_of_remote_storage_runs(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
     """Its snippets want a server with a remote directory, and small segments so that something is there."""
