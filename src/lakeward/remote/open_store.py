@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.remote.s3.s3_settings import S3Settings
 from lakeward.remote.stores.directory_store import DirectoryStore
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.entropy import SystemEntropy
@@ -19,7 +20,6 @@ def open_store(url: str, settings: Mapping[str, str]) -> RemoteStore:
     root = url.rstrip("/") or url
     parts = urlsplit(root)
     if parts.scheme in S3_SCHEMES:
-        from lakeward.remote.s3.s3_settings import S3Settings
         from lakeward.remote.s3.s3_store import S3Store
 
         if not parts.netloc:

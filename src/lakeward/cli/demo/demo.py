@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakeward.cli.demo.child_bucket import BUCKET
+import lakeward
+from lakeward.cli.demo.child_bucket import BUCKET, ChildBucket
 from lakeward.cli.demo.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo.home import DemoHome
 from lakeward.cli.demo.lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
@@ -84,7 +85,6 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
 def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
     if not in_s3:
         return DemoHome(directory)
-    from lakeward.cli.demo.child_bucket import ChildBucket
 
     said("An S3 server is started …")
     bucket = stack.enter_context(ChildBucket(directory))
@@ -93,7 +93,6 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
 
 
 def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, limit: int | None, engine: str) -> None:
-    import lakeward
     from lakeward.cli.commands.rows.tail import show
     from lakeward.cli.demo.orders import COLUMNS
 

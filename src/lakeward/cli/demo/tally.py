@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from lakeward.cli.output.listing import count, said
 from lakeward.errors import LakewardError, RetriableError
+from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from lakeward.cli.demo.screen import DemoScreen
@@ -90,7 +91,6 @@ class DemoTally:
                 return
 
     def _figures(self, found: Halves) -> str:
-        from lakeward.runtime.clock import SystemClock
         from lakeward.tiering.watch.lag import lag_of
 
         seconds = lag_of(self._conn, self._table, SystemClock().now_ms()).seconds

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import click
 
+from lakeward.cli.input.near_names import hint_for
 from lakeward.cli.input.session import Session
 from lakeward.cli.output.plain_text import lines
 from lakeward.errors import ErrorCode, LakewardError
@@ -48,7 +49,6 @@ def told_plainly(context: click.Context) -> Iterator[None]:
 
 def hint(context: click.Context, wrong: Exception) -> str:
     """What else to try after an exception, with a space in front; empty when nobody knows."""
-    from lakeward.cli.input.near_names import hint_for
 
     return hint_for(context.ensure_object(Session), wrong) if isinstance(wrong, LakewardError) else ""
 

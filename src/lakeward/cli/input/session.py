@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import lakeward
+
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
 
@@ -25,7 +27,6 @@ class Session:
 
     def connect(self, **options: Any) -> Connection:
         """Connect to the server; a person waits, so give up sooner than a program would."""
-        import lakeward
 
         return lakeward.connect(self.server, **{"connect_timeout": _CONNECT_TIMEOUT, **options})
 

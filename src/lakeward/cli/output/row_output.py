@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -68,7 +69,6 @@ class _TableRows:
 
 class _JsonRows:
     def __init__(self, schema: pa.Schema, out: TextIO) -> None:
-        import json
 
         from lakeward.cli.output.cell_text import json_writer
 

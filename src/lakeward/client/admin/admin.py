@@ -7,6 +7,7 @@ from typing import Any
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
 from lakeward.client.forms.results import ClusterOption, DatabaseInfo, ServerInfo
+from lakeward.client.forms.schema_forms import columns_of, names_of, schema_of
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import json_form
 from lakeward.model.json_form import DatabaseDescriptor
@@ -103,8 +104,6 @@ class Admin:
             )
             await self._cluster.ask(Api.ALTER_TABLE, ask)
         if add_columns is not None:  # a request of its own: the protocol refuses both at once
-            from lakeward.client.forms.schema_forms import columns_of
-
             columns = tuple(
                 table_messages.PbAddColumn(
                     column_name=c.name,
@@ -127,7 +126,6 @@ class Admin:
         exist_ok: bool,
         rest: Mapping[str, Any],
     ) -> None:
-        from lakeward.client.forms.schema_forms import names_of, schema_of
 
         descriptor = TableDescriptor(
             schema=schema_of(schema, primary_key),

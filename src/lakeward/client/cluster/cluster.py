@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.client.cluster.metadata_cache import Address, MetadataCache
 from lakeward.client.forms.settings import ClientSettings
+from lakeward.client.remote.sources import RemoteSegments
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
@@ -104,7 +105,6 @@ class Cluster:
     @cached_property
     def remote(self) -> RemoteSegments:
         """Log segments that are in a file store, not on a server."""
-        from lakeward.client.remote.sources import RemoteSegments
 
         return RemoteSegments(self.settings, self.workers, self._security_token)
 

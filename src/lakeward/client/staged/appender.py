@@ -11,6 +11,7 @@ from lakeward.client.admin.offsets import Place
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.writer_ids import WriterIdentity, WriterIds
 from lakeward.client.forms.results import BucketId
+from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.staged.log_headers import read_headers
 from lakeward.client.staged.manifest import BucketAppend, Manifest, WriterChain
 from lakeward.client.staged.planning import Plan
@@ -251,7 +252,6 @@ class Appender:
         info = self._access.info
         if not info.descriptor.has_primary_key:
             return LogDelivery(info)
-        from lakeward.client.keys.table_keys import TableKeys
 
         return KvDelivery(info, manifest.target_columns, TableKeys(info).check_version)
 

@@ -13,6 +13,7 @@ none of it.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,7 +174,6 @@ class LocalDirectory:
 
     def delete_tree(self, name: str) -> None:
         """Remove recursively."""
-        import shutil
 
         shutil.rmtree(self._path / name, ignore_errors=True)  # who still writes there was given up
 

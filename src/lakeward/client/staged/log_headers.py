@@ -8,7 +8,9 @@ from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple
 
+from lakeward.client.admin.offsets import Place
 from lakeward.client.cluster.patience import ask_leader
+from lakeward.client.forms.results import BucketId
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -97,8 +99,6 @@ async def _buffers(access: TableAccess, reply: PbFetchLogRespForBucket, end: int
 
 
 async def _earliest(access: TableAccess, bucket: TableBucket, partition: str | None) -> int:
-    from lakeward.client.admin.offsets import Place
-    from lakeward.client.forms.results import BucketId
 
     place = Place(bucket, BucketId(partition, bucket.bucket))
     return (await access.offsets.of([place], "earliest"))[place]

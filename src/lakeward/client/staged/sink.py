@@ -19,6 +19,7 @@ from lakeward.client.staged.open_directory import directory_at
 from lakeward.client.staged.part import Part
 from lakeward.client.staged.planning import plan_parts
 from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.upsert.written_columns import WrittenColumns
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock, SystemClock
@@ -144,7 +145,6 @@ class StagedSink:
         info = self._access.info
         if self._columns is None or not info.descriptor.has_primary_key:
             return
-        from lakeward.client.upsert.written_columns import WrittenColumns
 
         named = WrittenColumns(info, [n for n in info.schema.names if n in self._columns])
         if named.positions != written:

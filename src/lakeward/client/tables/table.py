@@ -13,6 +13,7 @@ from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.results import AppendResult, BucketId, PartitionInfo, UpsertResult
 from lakeward.client.keys.conventions import Bucketing, bucketing_of, declared
+from lakeward.client.read.log_peek import peek
 from lakeward.client.read.scan import AsyncScan, ScanRange, Start
 from lakeward.client.write.writer import AsyncWriter
 from lakeward.errors import ErrorCode, LakewardError
@@ -308,7 +309,6 @@ class AsyncTable:
 
     async def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
         """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
-        from lakeward.client.read.log_peek import peek
 
         only = None if bucket.partition is None else [bucket.partition]
         (place,) = await self._offsets.places(only, [bucket.bucket])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
+from lakeward.client.forms.data_forms import is_quick
 from lakeward.client.forms.results import UpsertResult
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
@@ -69,7 +70,6 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
 
         Rows that are not Arrow yet are converted, and iterables iterated, on a worker thread.
         """
-        from lakeward.client.forms.data_forms import is_quick
 
         batches = self.written_columns.batches(data)
         loop = asyncio.get_running_loop()

@@ -18,6 +18,7 @@ from lakeward.client.write.sender import Sender
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LOG_COMPRESSION, LOG_FORMAT, LOG_ZSTD_LEVEL, statistics_columns
+from lakeward.records.batch.statistics import STATISTICS_TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,7 +130,6 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
 def builder_for(info: TableInfo) -> LogBatchBuilder:
     """What encodes the rows of a log table, as its properties say."""
     from lakeward.records.arrow.log_batch_builder import LogBatchBuilder
-    from lakeward.records.batch.statistics import STATISTICS_TYPES
 
     properties, schema = info.descriptor.properties, info.schema
     named = statistics_columns(properties) or ()

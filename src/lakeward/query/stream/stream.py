@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lakeward.client.blocking.groups import ConsumerGroups
 from lakeward.client.forms.results import BucketId, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.query.lake.cold import LakeUnavailableError, LogGoneError
@@ -75,7 +76,6 @@ class TableStream:
                 return _positions(found.offsets("earliest"))
 
     def _committed(self, known: Mapping[BucketId, int]) -> dict[BucketId, int]:
-        from lakeward.client.blocking.groups import ConsumerGroups
 
         assert self._settings.group is not None
         told = ConsumerGroups(self._conn).committed(self._settings.group, self._request.path)
@@ -237,7 +237,6 @@ class TableStream:
         """Tell the consumer group, if the stream has one, that everything before an offset was read."""
         if self._settings.group is None:
             return
-        from lakeward.client.blocking.groups import ConsumerGroups
 
         ConsumerGroups(self._conn).commit(self._settings.group, self._request.path, offset.next_offsets())
 

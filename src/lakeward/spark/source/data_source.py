@@ -15,7 +15,10 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from lakeward.options.spark import BOOTSTRAP_SERVERS, TABLE, connector_options, shown
+from lakeward.spark.source.no_streams import NoStreamReader, has_streams
+from lakeward.spark.table.chosen_table import ChosenTable
 from lakeward.spark.table.one_sentence import one_sentence
+from lakeward.spark.table.types import spark_schema
 
 if TYPE_CHECKING:
     from lakeward.spark.source.readers import FlussReader
@@ -34,8 +37,6 @@ class FlussDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of the table, or of its view."""
-        from lakeward.spark.table.chosen_table import ChosenTable
-        from lakeward.spark.table.types import spark_schema
 
         with one_sentence():
             options = connector_options(self.options)
@@ -52,7 +53,6 @@ class FlussDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads the table as it grows."""
-        from lakeward.spark.source.no_streams import NoStreamReader, has_streams
 
         if not has_streams():
             return NoStreamReader()

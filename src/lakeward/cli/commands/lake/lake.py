@@ -12,6 +12,7 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, confirmed, key_values
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, output_option, said, show_json
+from lakeward.runtime.clock import SystemClock
 
 _UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -60,7 +61,6 @@ def clean(
       lakeward lake clean shop.orders --warehouse ./lake --older-than 12h --yes
     """
     from lakeward.lake.port import KeepsHouse
-    from lakeward.runtime.clock import SystemClock
     from lakeward.tiering.round.catalogs import LakeCatalogs
 
     with session.connect() as connection:

@@ -12,6 +12,7 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, key_values
 from lakeward.cli.input.session import Session, bootstrap_option, on_server
 from lakeward.cli.output.listing import count, output_option, said
+from lakeward.options.table import LAKE_ENABLED
 
 
 def _print_script(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -147,7 +148,6 @@ def _set_paused(session: Session, table: str, value: str | None) -> None:
 
 
 def _check_tiered(table: Any) -> None:
-    from lakeward.options.table import LAKE_ENABLED
 
     if not LAKE_ENABLED.read(table.info.descriptor.properties):
         raise Failure(

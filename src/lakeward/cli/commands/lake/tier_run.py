@@ -6,10 +6,12 @@ import logging
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import lakeward
 from lakeward.cli.input.failures import EXIT_INTERRUPTED
 from lakeward.cli.input.session import Session
 from lakeward.cli.output.listing import said
@@ -39,7 +41,6 @@ def run_service(
     state_dir: Path | None,
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
-    import lakeward
     from lakeward.cli.commands.lake.tier_lake import check_spelling, settled_lake
     from lakeward.cli.commands.lake.tier_lines import RoundLines
     from lakeward.options.spark import client_options
@@ -100,7 +101,6 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
 
 def _started(settings: TieringSettings) -> Any:
     """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
-    from concurrent.futures import ThreadPoolExecutor, wait
 
     from lakeward.runtime.child import stop_children
     from lakeward.spark.tiering.tiering_job import tiering_session

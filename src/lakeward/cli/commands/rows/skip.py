@@ -10,6 +10,8 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, confirmed
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, said
+from lakeward.options.table import LAKE_ENABLED
+from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
@@ -78,7 +80,6 @@ def _unreadable(table: Table, place: BucketId, offset: int) -> list[LeftOut]:
 
 
 def _check_tiered(table: Table) -> None:
-    from lakeward.options.table import LAKE_ENABLED
 
     if not LAKE_ENABLED.read(table.info.descriptor.properties):
         raise Failure(f"{table.path} is not tiered; name a consumer group with --group.")
@@ -86,7 +87,6 @@ def _check_tiered(table: Table) -> None:
 
 def _tell_tiering(connection: Connection, table: Table, place: BucketId, start: int, stop: int) -> None:
     from lakeward.options.tiering import REQUESTED_MS, SKIP_DAMAGED
-    from lakeward.runtime.clock import SystemClock
     from lakeward.tiering.round.damaged_buckets import Passed
 
     known = SKIP_DAMAGED.read(table.info.descriptor.custom_properties)

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.commands.server.serve import options_of
 from lakeward.cli.output.listing import moment, output_option, said, show_json, show_listing
+from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.private_files import keep_private
 
 if TYPE_CHECKING:
@@ -44,7 +47,6 @@ def restore(
       lakeward restore --from s3://bucket/lakeward --data-dir /var/lib/lakeward -D s3.region=eu-central-1
       lakeward serve --data-dir /var/lib/lakeward -D remote.data.dir=s3://bucket/lakeward -D s3.region=eu-central-1
     """
-    from lakeward.cli.commands.server.serve import options_of
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     keep_private()
@@ -59,8 +61,6 @@ def restore(
 async def _restored(options: ServerOptions, data_dir: Path, *, is_forced: bool) -> RestoreReport:
     from lakeward.options.server import REMOTE_DATA_DIR
     from lakeward.remote.open_store import check_store, open_store
-    from lakeward.runtime.clock import SystemClock
-    from lakeward.runtime.entropy import SystemEntropy
     from lakeward.server.restore.restore import Restore
 
     url = options.get(REMOTE_DATA_DIR)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.output.plain_text import PlainFormatter
+from lakeward.errors import ErrorCode
 from lakeward.runtime.private_files import keep_private
 from lakeward.runtime.settled_heap import settle_heap
 
@@ -61,7 +62,6 @@ def options_of(
     config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...], host: str | None = None
 ) -> ServerOptions:
     """What a command line says of a server; it wins over the file."""
-    from lakeward.errors import ErrorCode
     from lakeward.options.server_options import ServerOptions
 
     settings: dict[str, object] = {}

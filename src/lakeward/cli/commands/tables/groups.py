@@ -11,6 +11,7 @@ from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.parameters import Place, TableName, confirmed
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, output_option, said, show_listing
+from lakeward.model.table import TablePath
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.groups import GroupBucket
@@ -137,7 +138,6 @@ def delete_group(session: Session, group: str, table: str | None, yes: bool) -> 
       lakeward groups delete billing --table shop.orders
     """
     from lakeward.client.blocking.groups import ConsumerGroups
-    from lakeward.model.table import TablePath
 
     path = None if table is None else TablePath.parse(table)
     confirmed(f"Forget the offsets of group {group}{'' if path is None else f' in {path}'}?", yes)

@@ -10,6 +10,7 @@ from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.parameters import TableName, confirmed, key_values
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, said, show_listing
+from lakeward.errors import ErrorCode
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync_table import Table
@@ -78,8 +79,6 @@ def drop_partition(session: Session, table: str, spec: dict[str, str], if_exists
 
 def _partitioned(table: Table) -> Table:
     if not table.info.descriptor.is_partitioned:
-        from lakeward.errors import ErrorCode
-
         raise ErrorCode.TABLE_NOT_PARTITIONED.error(
             f"{table.path} is not partitioned; a table is, if it was created with --partition-by."
         )

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.files.formats import open_rows
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.parameters import DatabaseName, TableName, confirmed, key_values, names
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, said, show_listing
+from lakeward.errors import LakewardError
+from lakeward.options.table import LAKE_ENABLED
+from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
@@ -59,9 +63,6 @@ def list_tables(session: Session, database: str | None, is_long: bool, names_onl
 
 
 def _details(connection: Connection, path: str) -> dict[str, Any]:
-    from lakeward.errors import LakewardError
-    from lakeward.options.table import LAKE_ENABLED
-    from lakeward.runtime.clock import SystemClock
     from lakeward.tiering.watch.lag import lag_of
 
     table = connection.table(path)
@@ -138,8 +139,6 @@ def create_table(
         raise click.UsageError(f"Give the columns once: {_SCHEMA_HELP}.")
     schema: Any = columns
     if like_file is not None:
-        from lakeward.cli.files.formats import open_rows
-
         schema = open_rows(like_file).inferred_schema()
     with session.connect() as connection:
         made = connection.create_table(table, schema, exist_ok=if_not_exists, **rest)

@@ -17,6 +17,7 @@ from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenReques
 from lakeward.remote.open_store import S3_SCHEMES
 from lakeward.rpc.dispatch import Exchange
 from lakeward.runtime.clock import Clock
+from lakeward.server.remote.access.s3_tokens import S3Tokens
 
 _log = logging.getLogger(__name__)
 _KEPT_S = 60.0
@@ -42,7 +43,6 @@ class SecurityTokens:
         url = urlsplit(options.get(REMOTE_DATA_DIR) or "")
         if url.scheme not in S3_SCHEMES:
             return cls(None, clock)
-        from lakeward.server.remote.access.s3_tokens import S3Tokens
 
         return cls(S3Tokens(url.scheme, url.netloc, url.path.strip("/"), options, clock), clock)
 

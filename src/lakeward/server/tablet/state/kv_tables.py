@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lakeward.errors import ErrorCode
 from lakeward.server.catalog.catalog import Catalog
-
-if TYPE_CHECKING:
-    from lakeward.storage.kv.kv_table import KvTable
+from lakeward.storage.kv.kv_table import KvTable
 
 
 class KvTables:
@@ -20,8 +16,6 @@ class KvTables:
 
     def get(self, table_id: int) -> KvTable:
         """What a table's definition says now."""
-        from lakeward.storage.kv.kv_table import KvTable  # heavy: it brings compiled kernels along
-
         table = self._catalog.table_by_id(table_id)
         if table is None:
             raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Table {table_id} has been dropped.")
