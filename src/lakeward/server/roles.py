@@ -11,6 +11,7 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.rpc.turns import Turns
+from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.buckets.logs import Copied
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
@@ -25,7 +26,6 @@ from lakeward.server.tablet.service import TabletService
 from lakeward.server.tablet.tablets import Tablets
 
 if TYPE_CHECKING:
-    from lakeward.server.archive.remote_logs import RemoteLogs
     from lakeward.server.remote.role import RemoteRole
 
 
@@ -82,7 +82,6 @@ class Roles:
             self.coordinator.catalog.subscribe(self.remote.hear)
 
     def _open_remote_logs(self, store: FencedStore) -> RemoteLogs:
-        from lakeward.server.archive.remote_logs import RemoteLogs  # a server without remote storage is spared it
 
         return RemoteLogs(self._ground.metadata, self.coordinator.catalog, store)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.runtime.files import Files
+from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbStore
 from lakeward.storage.kv.store.slices import Entries
 from lakeward.storage.kv.store.snapshots import Snapshot
 from lakeward.storage.kv.store.store import KvStore
@@ -24,8 +25,6 @@ def open_store(engine: str, directory: Path) -> KvStore:
 
             return HashStore()
         case "rocksdb":
-            from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbStore
-
             return RocksDbStore(directory)
         case _:
             known = ", ".join(ENGINES)

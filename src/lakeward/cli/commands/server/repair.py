@@ -10,6 +10,8 @@ import click
 from lakeward.cli.commands.server.verify import check_table, data_dir_option
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import said
+from lakeward.runtime.clock import SystemClock
+from lakeward.storage.disk.directories import DataDirectory
 
 if TYPE_CHECKING:
     from lakeward.runtime.files import Files
@@ -40,9 +42,7 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
       lakeward verify --data-dir /var/lib/lakeward
       lakeward repair shop.orders 0 1200 2400 --data-dir /var/lib/lakeward
     """
-    from lakeward.runtime.clock import SystemClock
     from lakeward.runtime.local_files import LocalFiles
-    from lakeward.storage.disk.directories import DataDirectory
     from lakeward.storage.log.repair import give_up, record
     from lakeward.storage.verify import verify_bucket
 

@@ -10,6 +10,7 @@ import click
 
 from lakeward.cli.input.near_names import nearest
 from lakeward.cli.output.listing import count, moment, output_option, said, show_json, show_listing
+from lakeward.storage.disk.directories import has_metadata
 
 if TYPE_CHECKING:
     from lakeward.storage.verify import BucketReport
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Path) -> Path:
     """Nothing is found in a wrong directory, and nothing is what a person hopes for: so it is refused."""
     from lakeward.runtime.local_files import LocalFiles
-    from lakeward.storage.disk.directories import has_metadata
     from lakeward.storage.stored_logs import stored_buckets
 
     disk = LocalFiles()
