@@ -55,7 +55,7 @@ def markdown(
         f"# {title}",
         "",
         f"`make bench`, {date}, {machine}. Client and server share the machine.",
-        f"A figure is the median of {rounds} rounds; both sides run in each round, one after the other.",
+        f"A figure is the median of {rounds} round{'s' * (rounds != 1)}; both sides run in each, one after the other.",
         "Compare within the table: absolute figures move by ±30 % from run to run.",
         "",
         f"| work | Lakeward | {peer} | promised | measured |",
