@@ -97,7 +97,9 @@ class _Bounds:
         return self._iceberg(record, writing) if self._name == "iceberg" else self._paimon(record, writing)
 
     def _iceberg(self, record: bytes, writing: bytes) -> Mapping[str, Bounds]:
-        columns = TableDocument.of_json(IcebergWriting.of_bytes(writing).metadata_json.encode()).columns
+        columns = TableDocument.of_json(
+            IcebergWriting.of_bytes(writing).metadata_json.encode(), self._info.path
+        ).columns
         (file,) = IcebergFiles.of_bytes(record, 0).data
         names = ("lower_bounds", "upper_bounds", "null_value_counts", "value_counts")
         return ColumnBounds(columns, ["v"]).of({name: getattr(file, name) for name in names})

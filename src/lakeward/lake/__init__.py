@@ -1,5 +1,6 @@
 """Tables in an open lake: what tiering writes and any engine reads.
 
+library_version   the library behind a format: a version that is not known to work is refused
 formats           formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
 catalog_of        the catalog that a table is in, opened once in a process
 home              where a table's lake is, as the cluster remembers it; who looks elsewhere is told

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from lakeward.errors import ErrorCode
+from lakeward.lake.library_version import check_library, unfit_library
 from lakeward.lake.port import LakeFormat, LakeReader
 from lakeward.model.table import TableInfo
 
@@ -34,8 +35,9 @@ def quick_reader(name: str) -> QuickReader | None:
 
 @cache
 def lake_format(name: str) -> LakeFormat:
-    """The format of that name; one whose library is not installed says what to install."""
+    """The format of that name; one whose library is not installed, or not one that fits, says what to install."""
     if name in _OURS:
+        check_library(name)
         module, kind = _OURS[name]
         try:
             found: LakeFormat = getattr(import_module(module), kind)()
@@ -44,6 +46,8 @@ def lake_format(name: str) -> LakeFormat:
                 f"The lake format '{name}' needs a library that is not installed ({missing.name}): "
                 f"pip install 'lakeward[{name}]'."
             ) from missing
+        except ImportError as broken:
+            raise unfit_library(name, str(broken)) from broken
         return found
     plugged = entry_points(group=GROUP, name=name)
     if not plugged:

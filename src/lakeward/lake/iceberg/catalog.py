@@ -10,12 +10,14 @@ from itertools import count
 from pathlib import Path
 from threading import Lock
 
+import pydantic
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError, ValidationError
 from pyiceberg.table import Table
 
 from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
+from lakeward.lake.iceberg.format_version import check_writable, unreadable_metadata
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
 from lakeward.lake.iceberg.schema.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.schema.types import iceberg_schema, iceberg_type
@@ -27,6 +29,7 @@ from lakeward.model.table import TableInfo, TablePath
 #: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.
 _DEFAULTS = {"write.parquet.compression-codec": "zstd", "write.metadata.delete-after-commit.enabled": "true"}
 _KEYED = {f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")}
+_VERSION = "format-version"
 _OURS, _THEIRS = "iceberg.", "fluss."
 
 
@@ -40,24 +43,33 @@ class IcebergCatalog:
     def ensure(self, info: TableInfo) -> IcebergTable:
         """The lake's table for one of ours: created if missing, new columns added."""
         check_storable(info)
-        name = (info.path.database, info.path.table)
         try:
-            table = self._catalog.load_table(name)
+            table = self._load(info.path)
         except NoSuchTableError:
             table = self._created(info)
+        check_writable(table.metadata.format_version, info)
         _follow_columns(table, info)
         return IcebergTable(table, info)
 
     def load(self, path: TablePath) -> IcebergTable | None:
         """The lake's table, if there is one."""
         try:
-            return IcebergTable(self._catalog.load_table((path.database, path.table)))
+            return IcebergTable(self._load(path))
         except NoSuchTableError:
             return None
+
+    def _load(self, path: TablePath) -> Table:
+        try:
+            return self._catalog.load_table((path.database, path.table))
+        except (ValidationError, pydantic.ValidationError) as wrong:
+            raise unreadable_metadata(path, wrong) from wrong
 
     def _created(self, info: TableInfo) -> Table:
         schema = iceberg_schema(info.schema)
         name = (info.path.database, info.path.table)
+        properties = _table_properties(info)
+        if (version := properties.get(_VERSION)) is not None:
+            check_writable(version, info)  # refused before it is there
         with self._creating:
             self._ensure_namespace(info.path.database)
             try:
@@ -66,10 +78,10 @@ class IcebergCatalog:
                     schema,
                     partition_spec=partition_spec(info, schema),
                     sort_order=sort_order(schema),
-                    properties=_table_properties(info),
+                    properties=properties,
                 )
             except TableAlreadyExistsError:
-                return self._catalog.load_table(name)
+                return self._load(info.path)
 
     def _ensure_namespace(self, name: str) -> None:
         try:

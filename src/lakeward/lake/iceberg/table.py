@@ -17,6 +17,7 @@ from lakeward.lake.iceberg.commit.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.commit.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.commit.round_snapshot import RoundSnapshot, newest_round
 from lakeward.lake.iceberg.commit.tidiness import worst_places
+from lakeward.lake.iceberg.format_version import check_readable
 from lakeward.lake.iceberg.read.reader import IcebergReader
 from lakeward.lake.iceberg.read.snapshot_forms import described
 from lakeward.lake.iceberg.read.table_document import TableDocument
@@ -52,7 +53,8 @@ class IcebergTable:
     def reader(self, info: TableInfo) -> IcebergReader:
         """The table as it is now, for readers."""
         self._table.refresh()
-        document = TableDocument.of_json(self._table.metadata.model_dump_json())
+        check_readable(self._table.metadata.format_version, info.path)  # pyiceberg reads more than it writes down again
+        document = TableDocument.of_json(self._table.metadata.model_dump_json(), info.path)
         return IcebergReader(document, self._table.io, info)
 
     def writing(self, places: Sequence[LakePlace]) -> list[bytes]:

@@ -171,7 +171,7 @@ def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[Iceber
         return None
     inputs = LocalInputs()
     with inputs.new_input(location).open() as stream:
-        return (IcebergReader(TableDocument.of_json(stream.read()), inputs, info),)
+        return (IcebergReader(TableDocument.of_json(stream.read(), info.path), inputs, info),)
 
 
 def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds, names: Mapping[int, str]) -> Iterator[PlacedFile]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lakeward.lake.iceberg.format_version import check_readable
 from lakeward.lake.round_properties import is_tiering_round
+from lakeward.model.table import TablePath
 
 #: The tag on the newest round: no engine expires a snapshot that is tagged, whoever else writes to the table.
 ROUND_TAG = "lakeward-tiering"
@@ -52,9 +54,10 @@ class TableDocument:
     tags: Mapping[str, int]
 
     @classmethod
-    def of_json(cls, text: str | bytes) -> TableDocument:
-        """The document of a metadata file."""
+    def of_json(cls, text: str | bytes, path: TablePath) -> TableDocument:
+        """The document of a metadata file of this table; one in a version that is not read here is refused."""
         told = json.loads(text)
+        check_readable(told["format-version"], path)
         schemas = told.get("schemas") or [told["schema"]]
         current = next((s for s in schemas if s.get("schema-id") == told.get("current-schema-id")), schemas[-1])
         names = {field["id"]: field["name"] for schema in schemas for field in schema["fields"]}

@@ -90,4 +90,3 @@ MANIFEST_LIST = _record(
         _maybe("_MAX_ROW_ID", "long"),
     ],
 )
-VERSION = 2

@@ -10,7 +10,8 @@ from typing import Any
 import fastavro
 
 from lakeward.lake.files.s3_path import LakePath
-from lakeward.lake.paimon.manifest.manifest_layout import MANIFEST, MANIFEST_LIST, VERSION
+from lakeward.lake.paimon.format_version import PaimonFile
+from lakeward.lake.paimon.manifest.manifest_layout import MANIFEST, MANIFEST_LIST
 from lakeward.lake.paimon.schema.binary_row import of_binary, to_binary
 from lakeward.model.data_types import DataType
 from lakeward.runtime.entropy import SystemEntropy
@@ -98,7 +99,7 @@ class Manifests:
         name = f"manifest-{SystemEntropy().uuid()}-0"
         records = [
             {
-                "_VERSION": VERSION,
+                "_VERSION": PaimonFile.MANIFEST.written,
                 "_KIND": e.kind,
                 "_PARTITION": e.partition,
                 "_BUCKET": e.bucket,
@@ -145,7 +146,7 @@ class Manifests:
         buckets, levels = [e.bucket for e in entries], [e.level for e in entries]
         gone = sum(e.kind == DELETED for e in entries)
         return {
-            "_VERSION": VERSION,
+            "_VERSION": PaimonFile.MANIFEST.written,
             "_FILE_NAME": name,
             "_FILE_SIZE": size,
             "_NUM_ADDED_FILES": len(entries) - gone,
@@ -172,7 +173,9 @@ class Manifests:
 def _read(path: LakePath) -> list[dict[str, Any]]:
     with path.open("rb") as stream:
         found: list[dict[str, Any]] = list(fastavro.reader(stream))  # type: ignore[arg-type]
-        return found
+    for version in {record["_VERSION"] for record in found}:
+        PaimonFile.MANIFEST.check(version, path)
+    return found
 
 
 def _write(path: LakePath, layout: dict[str, Any], records: Sequence[dict[str, Any]]) -> int:

@@ -9,12 +9,12 @@ from typing import Any
 
 from lakeward.lake.files import whole_files
 from lakeward.lake.files.s3_path import LakePath
+from lakeward.lake.paimon.format_version import PaimonFile
 
 _DIRECTORY, _PREFIX, _NEWEST, _OLDEST = "snapshot", "snapshot-", "LATEST", "EARLIEST"
 _TAGS, _TAG_PREFIX = "tag", "tag-"
 #: The tag on the newest round: what it says outlives its snapshot, whoever else writes to the table and expires.
 ROUND_TAG = "lakeward-tiering"
-_VERSION = 3
 #: The number Paimon gives to commits that are not numbered by their writer; Apache Fluss's tiering commits so.
 _UNNUMBERED = 2**63 - 1
 
@@ -42,7 +42,7 @@ class PaimonSnapshot:
         """The text of the file."""
         changelog = self.changelog_list or (None, None)
         document = {
-            "version": _VERSION,
+            "version": PaimonFile.SNAPSHOT.written,
             "id": self.id,
             "schemaId": self.schema_id,
             "baseManifestList": self.base_list[0],
@@ -65,9 +65,10 @@ class PaimonSnapshot:
         return json.dumps({k: v for k, v in document.items() if v is not None}, indent=2)
 
     @classmethod
-    def of_json(cls, text: str) -> PaimonSnapshot:
-        """Back from the text of a file."""
-        found = json.loads(text)
+    def read(cls, path: LakePath) -> PaimonSnapshot:
+        """Back from a file; a version that is not read here is refused."""
+        found = json.loads(path.read_text())
+        PaimonFile.SNAPSHOT.check(found.get("version", 1), path)
         changelog = found.get("changelogManifestList")
         return cls(
             found["id"],
@@ -113,7 +114,7 @@ class Snapshots:
     def read(self, number: int) -> PaimonSnapshot | None:
         """The snapshot of that number, if it is kept."""
         try:
-            return PaimonSnapshot.of_json(self._path(number).read_text())
+            return PaimonSnapshot.read(self._path(number))
         except FileNotFoundError:
             return None
 
@@ -132,7 +133,7 @@ class Snapshots:
     def tagged(self, name: str) -> PaimonSnapshot | None:
         """The snapshot with that tag."""
         try:
-            return PaimonSnapshot.of_json((self._tags / f"{_TAG_PREFIX}{name}").read_text())
+            return PaimonSnapshot.read(self._tags / f"{_TAG_PREFIX}{name}")
         except FileNotFoundError:
             return None
 
@@ -143,7 +144,7 @@ class Snapshots:
     def tags(self) -> dict[str, PaimonSnapshot]:
         """All tags by name."""
         paths = {path.name.removeprefix(_TAG_PREFIX): path for path in self._tags.glob(f"{_TAG_PREFIX}*")}
-        return {name: PaimonSnapshot.of_json(path.read_text()) for name, path in paths.items()}
+        return {name: PaimonSnapshot.read(path) for name, path in paths.items()}
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Remove the oldest snapshots; their files are removed by who knows that nobody needs them."""

@@ -11,6 +11,7 @@ from typing import Any
 from lakeward.errors import ErrorCode
 from lakeward.lake.files import whole_files
 from lakeward.lake.files.s3_path import LakePath
+from lakeward.lake.paimon.format_version import PaimonFile
 from lakeward.lake.paimon.schema.types import SYSTEM_TYPES, paimon_type
 from lakeward.lake.rows.system_columns import BUCKET
 from lakeward.model.data_types import DataType
@@ -18,7 +19,6 @@ from lakeward.model.schema import Column
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_FORMAT
 
-_VERSION = 3
 _DIRECTORY, _PREFIX = "schema", "schema-"
 _OURS, _THEIRS = "paimon.", "fluss."
 
@@ -54,7 +54,7 @@ class PaimonSchema:
     def to_json(self) -> str:
         """The text of the file."""
         document = {
-            "version": _VERSION,
+            "version": PaimonFile.SCHEMA.written,
             "id": self.id,
             "fields": [f.to_json() for f in self.fields],
             "highestFieldId": self.highest_field_id,
@@ -67,9 +67,10 @@ class PaimonSchema:
         return json.dumps({k: v for k, v in document.items() if v is not None}, indent=2)
 
     @classmethod
-    def of_json(cls, text: str) -> PaimonSchema:
-        """Back from the text of a file."""
-        found = json.loads(text)
+    def read(cls, path: LakePath) -> PaimonSchema:
+        """Back from a file; a version that is not read here is refused."""
+        found = json.loads(path.read_text())
+        PaimonFile.SCHEMA.check(found.get("version", 1), path)
         return cls(
             found["id"],
             tuple(PaimonField(f["id"], f["name"], f["type"], f.get("description")) for f in found["fields"]),
@@ -117,7 +118,7 @@ def newest_schema(table: LakePath) -> PaimonSchema | None:
     numbers = [int(p.name.removeprefix(_PREFIX)) for p in (table / _DIRECTORY).glob(f"{_PREFIX}*")]
     if not numbers:
         return None
-    return PaimonSchema.of_json((table / _DIRECTORY / f"{_PREFIX}{max(numbers)}").read_text())
+    return PaimonSchema.read(table / _DIRECTORY / f"{_PREFIX}{max(numbers)}")
 
 
 def create_schema(table: LakePath, schema: PaimonSchema) -> bool:

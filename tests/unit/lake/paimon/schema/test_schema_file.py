@@ -84,7 +84,7 @@ def test_a_schema_is_read_back_and_each_version_is_written_once(tmp_path: Path) 
         assert create_schema(tmp_path, replace(first, id=number))
     assert not create_schema(tmp_path, first)
     assert newest_schema(tmp_path) == replace(first, id=10)
-    assert PaimonSchema.of_json(first.to_json()) == first
+    assert PaimonSchema.read(tmp_path / "schema" / "schema-0") == first
 
 
 def test_new_columns_come_before_the_system_columns_with_ids_never_used() -> None:
