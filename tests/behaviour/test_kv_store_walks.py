@@ -21,7 +21,7 @@ from lakeward.storage.kv.hash import hash_store, ordered_keys, value_log
 from lakeward.storage.kv.store import snapshots
 from lakeward.storage.kv.store.slices import Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, newest_good_snapshot
-from lakeward.storage.kv.store.store import Applied, KvStore, KvView
+from lakeward.storage.kv.store.store import AppliedBatch, KvStore, KvView
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -66,7 +66,7 @@ class StoreWalk(RuleBasedStateMachine):
         self._directory = Path(tempfile.mkdtemp())
         self._stores: list[KvStore] = [open_store(engine, self._directory / engine) for engine in ENGINES]
         self._model: Model = {}
-        self._undoable: list[tuple[list[Applied], Model]] = []
+        self._undoable: list[tuple[list[AppliedBatch], Model]] = []
         self._views: tuple[list[KvView], list[tuple[bytes, bytes]]] | None = None
         self._pending: tuple[list[PendingSnapshot], Kept] | None = None
         self._kept: list[Kept] = []

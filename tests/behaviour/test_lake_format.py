@@ -139,7 +139,7 @@ def test_a_partitioned_table_by_key_is_merged_partition_by_partition(opened: Ope
     """The same id in two partitions is two rows, and a delete in one leaves the other."""
     info = table_info({"id": "BIGINT NOT NULL", "dt": "STRING NOT NULL", "name": "STRING"}, buckets=1)
     schema = replace(info.schema, primary_key=("id", "dt"))
-    descriptor = replace(info.descriptor, schema=schema, partition_keys=("dt",), bucket_keys=("id",)).normalized()
+    descriptor = replace(info.descriptor, schema=schema, partition_keys=("dt",), bucket_keys=("id",)).normalize()
     rounds = opened(replace(info, descriptor=descriptor))
     one, two = LakePlace(0, ("a",)), LakePlace(0, ("b",))
     rounds.round({one: [{"id": 1, "dt": "a", "name": "x"}], two: [{"id": 1, "dt": "b", "name": "y"}]})

@@ -119,7 +119,7 @@ def test_our_buckets_are_those_of_paimon(tmp_path: Path) -> None:
     """Another writer puts a key where our table would: a reader that looks for a key opens one bucket."""
     info = table_info({"id": "BIGINT NOT NULL", "name": "STRING NOT NULL"}, buckets=4)
     schema = replace(info.schema, primary_key=("id", "name"))
-    info = replace(info, descriptor=replace(info.descriptor, schema=schema).normalized())
+    info = replace(info, descriptor=replace(info.descriptor, schema=schema).normalize())
     opened(tmp_path, info)
     written_by_rust(tmp_path, outside_rows(list(range(200))))
     found = {

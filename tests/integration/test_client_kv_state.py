@@ -103,7 +103,7 @@ async def test_all_ways_to_the_state_agree(
     assert by_id(await table.snapshot()) == expected
     monkeypatch.setattr(Channel, "supports", lambda self, api: api is not Api.SCAN_KV and supports(self, api))
     assert by_id(await table.snapshot()) == expected
-    monkeypatch.setattr(state.TableState, "_folded", state.TableState._limited)
+    monkeypatch.setattr(state.TableState, "_fold", state.TableState._scan_by_limit)
     assert by_id(await table.snapshot()) == expected
     assert await table.count() == len(expected)
 

@@ -35,7 +35,7 @@ def conn(tmp_path: Path) -> Iterator[lakeward.Connection]:
 @pytest.fixture(autouse=True)
 def without_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of the server lose offsets 3 to 5, as after `lakeward repair`."""
-    received = LogFetcher._received
+    received = LogFetcher._take_reply
 
     def losing(self: LogFetcher, cursor: object, reply: PbFetchLogRespForBucket) -> None:
         if reply.records:
@@ -44,7 +44,7 @@ def without_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
             reply = replace(reply, records=memoryview(b"".join(kept)))
         received(self, cursor, reply)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LogFetcher, "_received", losing)
+    monkeypatch.setattr(LogFetcher, "_take_reply", losing)
 
 
 def test_a_scan_goes_on_and_says_what_is_missing(conn: lakeward.Connection, caplog: pytest.LogCaptureFixture) -> None:

@@ -20,7 +20,7 @@ from lakeward.protocol.api import Api
 from lakeward.query.plan.planner import plan_read
 from lakeward.query.plan.splits import LogSplit, StateSplit
 from lakeward.query.read.read import read_split, read_splits
-from lakeward.query.read.view_rows import counted
+from lakeward.query.read.view_rows import blank_rows
 from lakeward.query.request.filters import And, Compare, In, IsNull, NotNull, Or, StartsWith
 from lakeward.query.request.request import ReadRequest
 from lakeward.rpc.channel import Channel
@@ -191,7 +191,7 @@ def test_counting_reads_no_columns(conn: lakeward.Connection, ordered: lakeward.
         found = [b for s in plan_read(conn, request).splits for b in read_split(conn, request, s)]
         assert sum(b.num_rows for b in found) == count, name
         assert all(b.num_columns == 0 for b in found)
-    assert counted(7).num_rows == 7
+    assert blank_rows(7).num_rows == 7
 
 
 def test_every_type_passes_through(conn: lakeward.Connection) -> None:
@@ -216,13 +216,13 @@ def test_the_state_of_a_primary_key_table(conn: lakeward.Connection, keyed: lake
     assert sorted(read(conn, str(keyed.path), columns=("name",))["name"].to_pylist()) == ["new", "old"]
 
 
-@pytest.mark.parametrize("way", ["_scanned", "_folded", "_limited"])
+@pytest.mark.parametrize("way", ["_scan", "_fold", "_scan_by_limit"])
 def test_state_as_of_an_offset(conn: lakeward.Connection, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What changed since then is taken back, or not folded in, whatever the server offers to read the state."""
-    if way != "_scanned":
+    if way != "_scan":
         supports = Channel.supports
         monkeypatch.setattr(Channel, "supports", lambda self, api: api is not Api.SCAN_KV and supports(self, api))
-        monkeypatch.setattr(TableState, "_folded", getattr(TableState, way))
+        monkeypatch.setattr(TableState, "_fold", getattr(TableState, way))
     table = table_of(conn, primary_key=["id"], buckets=1)
     states = []
     for step in ([1, 2, 3], [2, 4], [1]):

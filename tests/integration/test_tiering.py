@@ -430,10 +430,10 @@ class _Remembering(LogWatcher):
         self.failures: list[str] = []
         self.reports: list[RoundReport] = []
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         self.failures.append(why.message)
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         self.reports.append(report)
 
 

@@ -22,7 +22,7 @@ from lakeward.query.plan.splits import Tier
 from lakeward.query.read.read import read_splits
 from lakeward.query.request.request import ReadRequest
 from lakeward.query.stream.stream import TableStream
-from lakeward.tiering.assembly import assembled, local_runner
+from lakeward.tiering.assembly import assemble, local_runner
 from lakeward.tiering.settings import TieringSettings
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def conn() -> Iterator[lw.Connection]:
 def tiering(conn: lw.Connection, tmp_path: Path) -> Iterator[None]:
     """A tiering service of ours, on threads of this process."""
     settings = TieringSettings(_BOOTSTRAP, lake_catalog(Path(_DIRECTORY)), state_dir=tmp_path)
-    service = assembled(settings, conn, local_runner(conn, 2), LogWatcher())
+    service = assemble(settings, conn, local_runner(conn, 2), LogWatcher())
     thread = threading.Thread(target=service.run)
     thread.start()
     yield
@@ -109,7 +109,7 @@ def halves(conn: lw.Connection, tmp_path: Path, keyed: bool) -> lw.Table:
     table = conn.create_table(path, "id BIGINT NOT NULL, name STRING", buckets=2, properties=_TIERED, **key)
     put = table.upsert if keyed else table.append
     put([{"id": i, "name": "cold"} for i in range(300)])
-    service = assembled(
+    service = assemble(
         TieringSettings(_BOOTSTRAP, lake_catalog(Path(_DIRECTORY)), state_dir=tmp_path),
         conn,
         local_runner(conn, 2),

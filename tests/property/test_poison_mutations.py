@@ -32,7 +32,7 @@ SCHEMA = Schema.of(
         ("raw", t.BINARY(4)),
     ]
 )
-TABLE = TableInfo(TablePath("db", "t"), 1, 1, TableDescriptor(SCHEMA, bucket_count=1).normalized(), 0, 0)
+TABLE = TableInfo(TablePath("db", "t"), 1, 1, TableDescriptor(SCHEMA, bucket_count=1).normalize(), 0, 0)
 CATALOG: Any = SimpleNamespace(schema=lambda _table_id, _schema_id: SCHEMA)
 CHECKS = AppendChecks(CATALOG, looks_at_contents=True)
 GOOD = {

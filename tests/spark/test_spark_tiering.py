@@ -13,7 +13,7 @@ from tiering_runs import TIERED, Warehouse
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.spark.tiering.spark_runner import SparkRunner
-from lakeward.tiering.assembly import assembled
+from lakeward.tiering.assembly import assemble
 from lakeward.tiering.settings import TieringSettings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def test_tables_are_tiered_by_spark(lake: Warehouse, spark: SparkSession) -> Non
     users.delete([{"id": 3}])
     log = lake.conn.table(f"{database}.log")
     settings = TieringSettings(lake.bootstrap, {"warehouse": str(lake.directory)})
-    service = assembled(settings, lake.conn, SparkRunner(spark), LogWatcher())
+    service = assemble(settings, lake.conn, SparkRunner(spark), LogWatcher())
     thread = threading.Thread(target=service.run)
     thread.start()
 

@@ -40,7 +40,7 @@ def table_info(
         bucket_count=buckets,
         properties={k.replace("__", "-").replace("_", "."): v for k, v in properties.items()},
     )
-    return TableInfo(PATH, 7, schema_id, descriptor.normalized(), 0, 0)
+    return TableInfo(PATH, 7, schema_id, descriptor.normalize(), 0, 0)
 
 
 @dataclass

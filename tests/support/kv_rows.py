@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from lakeward.storage.kv.store.slices import Entries, Slices
-from lakeward.storage.kv.store.store import Applied, KvStore, KvView
+from lakeward.storage.kv.store.store import AppliedBatch, KvStore, KvView
 
 Record = tuple[bytes, bytes | None]
 Model = dict[bytes, bytes]
 
 
-def apply_to(store: KvStore, records: Sequence[Record]) -> Applied:
+def apply_to(store: KvStore, records: Sequence[Record]) -> AppliedBatch:
     """Apply records to a store; a value of None deletes."""
     return store.apply(Slices.of(key for key, _ in records), Slices.of(value for _, value in records))
 

@@ -31,7 +31,7 @@ def table_info(
 ) -> TableInfo:
     """A table with columns as SQL writes them."""
     schema = Schema.of([Column(name, parse_type(text)) for name, text in columns.items()], [key] if key else [])
-    descriptor = TableDescriptor(schema, tuple(partitions), bucket_count=buckets).normalized()
+    descriptor = TableDescriptor(schema, tuple(partitions), bucket_count=buckets).normalize()
     return TableInfo(TablePath("shop", "orders"), TABLE_ID, 1, descriptor, 0, 0)
 
 

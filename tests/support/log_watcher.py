@@ -17,10 +17,10 @@ class LogWatcher:
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """Said when it ends."""
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """Rows, bytes, files, time."""
         if report.repaired:
             logger.info("%s: the lake was ahead of the server, which now knows.", held.path)
@@ -38,11 +38,11 @@ class LogWatcher:
                 report.snapshot_id,
             )
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         """Not an error."""
         logger.info("%s: %s", held.path, why.message)
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """The reason, and when it is tried again."""
         self._say(held, why.message, f" Tried again in {pause_s:.0f} s, and less and less often.")
 
@@ -51,11 +51,11 @@ class LogWatcher:
             logger.warning("%s: %s%s", held.path, why, then)
         self._said[str(held.path)] = why
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Not an error: another round has begun."""
         logger.info("Table %d: %s", table_id, why.message)
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """It will be tried again."""
         logger.warning("The coordinator does not answer: %s", why.message)
 

@@ -94,11 +94,11 @@ class Recorder:
         self.http_requests.append(request)
         return b"HTTP/1.1 200 OK\r\n\r\n"
 
-    def opened(self, _connection: ServerConnection) -> None:
+    def on_open(self, _connection: ServerConnection) -> None:
         """One more."""
         self.open += 1
 
-    def closed(self, _connection: ServerConnection) -> None:
+    def on_close(self, _connection: ServerConnection) -> None:
         """One less."""
         self.open -= 1
 

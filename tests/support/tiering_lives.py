@@ -25,7 +25,7 @@ from lakeward.lake.files import whole_files
 from lakeward.lake.iceberg.format import IcebergFormat  # noqa: F401 - loaded before the fork
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.iceberg.write.data_writer import DataFileWriter
-from lakeward.tiering.assembly import assembled, local_runner
+from lakeward.tiering.assembly import assemble, local_runner
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.settings import TieringSettings
 from lakeward.tiering.task.task import TaskResult, TieringTask
@@ -123,7 +123,7 @@ def life(bootstrap: str, properties: dict[str, str], database: str, step: str, h
         tables = [conn.table(f"{database}.{name}") for name in conn.tables(database)]
         settings = TieringSettings(bootstrap, properties)
         inner = local_runner(conn, 2)
-        service = assembled(settings, conn, Forking(inner) if step == "a task" else inner, LogWatcher())
+        service = assemble(settings, conn, Forking(inner) if step == "a task" else inner, LogWatcher())
         end = threading.Event()
 
         def watch() -> None:

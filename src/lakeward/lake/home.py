@@ -18,7 +18,7 @@ from lakeward.options.table import LAKE_FORMAT
 from lakeward.options.tiering import LAKE_WAREHOUSE, LATE_LAKE_FORMAT
 
 
-def place_named(properties: Mapping[str, str]) -> str | None:
+def place_in(properties: Mapping[str, str]) -> str | None:
     """The place that properties of a catalog name, as it is remembered; None when they name none."""
     place = properties.get("warehouse") or properties.get("uri")
     if place is None:
@@ -34,7 +34,7 @@ def to_remember(info: TableInfo, given: Mapping[str, str], *, is_tiered: bool) -
 
     `is_tiered` says that the cluster knows of a snapshot of it.
     """
-    place = place_named(lake_properties(info, given))
+    place = place_in(lake_properties(info, given))
     known = LAKE_WAREHOUSE.read(info.descriptor.custom_properties)
     if place is None or place == known:
         return {}
@@ -47,7 +47,7 @@ def to_remember(info: TableInfo, given: Mapping[str, str], *, is_tiered: bool) -
 def check_found(info: TableInfo, given: Mapping[str, str]) -> None:
     """For a reader that has not found a table in the lake: an error where the cluster remembers that it is in one."""
     known = LAKE_WAREHOUSE.read(info.descriptor.custom_properties)
-    place = place_named(given)
+    place = place_in(given)
     if known is not None and place is not None and place != known:
         raise elsewhere(info, place)
 

@@ -31,11 +31,11 @@ def offsets_to_json(table_id: int, offsets: Mapping[TableBucket, int], *, partit
     document: dict[str, Any] = {"version": _VERSION, "table_id": table_id}
     if partitioned:
         document["partition_offsets"] = [
-            {"partition_id": number, "bucket_offsets": _listed(partitions[number])}
+            {"partition_id": number, "bucket_offsets": _offset_list(partitions[number])}
             for number in sorted(p for p in partitions if p is not None)
         ]
     else:
-        document["bucket_offsets"] = _listed(partitions.get(None, {}))
+        document["bucket_offsets"] = _offset_list(partitions.get(None, {}))
     return json.dumps(document, separators=(",", ":"))
 
 
@@ -59,7 +59,7 @@ def table_offsets_of_json(text: str | bytes) -> tuple[int, dict[TableBucket, int
     return table_id, found
 
 
-def _listed(by_bucket: Mapping[int, int]) -> list[int]:
+def _offset_list(by_bucket: Mapping[int, int]) -> list[int]:
     return [by_bucket.get(number, _UNKNOWN) for number in range(max(by_bucket, default=-1) + 1)]
 
 

@@ -40,7 +40,7 @@ class LakePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """What one task has written: rows, bytes, files, and the format's own record of them."""
 
     rows: int
@@ -140,7 +140,7 @@ class LakeWriter(Protocol):
         """Take rows with the table's columns and the system columns, in this order."""
         ...
 
-    def finish(self) -> Written:
+    def finish(self) -> WriteResult:
         """Close the files; nothing is visible before they are committed."""
         ...
 

@@ -70,12 +70,14 @@ def type_of_json(node: Any, depth: int = 0) -> DataType:
     out = DataType(root, nullable=_flag(node.get("nullable", True), "nullable"))
     match root:
         case TypeRoot.CHAR | TypeRoot.BINARY:
-            return replace(out, length=_bounded(node["length"], 1, _INT32_MAX, "length"))
+            return replace(out, length=_int_within(node["length"], 1, _INT32_MAX, "length"))
         case TypeRoot.DECIMAL:
-            precision = _bounded(node["precision"], 1, 38, "precision")
-            return replace(out, precision=precision, scale=_bounded(node["scale"], 0, precision, "scale"))
+            precision = _int_within(node["precision"], 1, 38, "precision")
+            return replace(out, precision=precision, scale=_int_within(node["scale"], 0, precision, "scale"))
         case TypeRoot.TIME | TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
-            return replace(out, precision=_bounded(node.get("precision", _DEFAULT_PRECISION[root]), 0, 9, "precision"))
+            return replace(
+                out, precision=_int_within(node.get("precision", _DEFAULT_PRECISION[root]), 0, 9, "precision")
+            )
         case TypeRoot.ARRAY:
             return replace(out, element=type_of_json(node["element_type"], depth + 1))
         case TypeRoot.MAP:
@@ -92,11 +94,11 @@ def _row_field_of_json(node: Any, depth: int) -> RowField:
         _text(node["name"], "the name of a field"),
         type_of_json(node["field_type"], depth),
         _optional_text(node.get("description"), "description"),
-        _bounded(node.get("field_id", -1), -1, _INT32_MAX, "field_id"),
+        _int_within(node.get("field_id", -1), -1, _INT32_MAX, "field_id"),
     )
 
 
-def _bounded(value: Any, low: int, high: int, what: str) -> int:
+def _int_within(value: Any, low: int, high: int, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise ValueError(f"{what} must be between {low} and {high}, not {value!r}")
     return value
@@ -157,7 +159,7 @@ def schema_of_json(node: Any) -> Schema:
         Column(
             name=_text(c["name"], "the name of a column"),
             type=type_of_json(c["data_type"]),
-            id=_bounded(c.get("id", -1), -1, _INT32_MAX, "the id of a column"),
+            id=_int_within(c.get("id", -1), -1, _INT32_MAX, "the id of a column"),
             comment=_optional_text(c.get("comment"), "comment"),
             aggregate=_aggregate_of_json(c.get("agg_function")),
         )
@@ -167,7 +169,7 @@ def schema_of_json(node: Any) -> Schema:
         raise ValueError("either all columns carry an id or none does")
     primary_key = _texts(node.get("primary_key"), "primary_key")
     schema = Schema.of(columns, primary_key, _texts(node.get("auto_increment_column"), "auto_increment_column"))
-    highest = _bounded(node.get("highest_field_id", -1), -1, _INT32_MAX, "highest_field_id")
+    highest = _int_within(node.get("highest_field_id", -1), -1, _INT32_MAX, "highest_field_id")
     return replace(schema, highest_field_id=max(schema.highest_field_id, highest))
 
 
@@ -201,12 +203,12 @@ def descriptor_of_json(node: Any) -> TableDescriptor:
         schema=schema_of_json(node["schema"]),
         partition_keys=_texts(node.get("partition_key"), "partition_key"),
         bucket_keys=_texts(node.get("bucket_key"), "bucket_key"),
-        bucket_count=None if bucket_count is None else _bounded(bucket_count, 1, _INT32_MAX, "bucket_count"),
+        bucket_count=None if bucket_count is None else _int_within(bucket_count, 1, _INT32_MAX, "bucket_count"),
         properties=_string_map(node.get("properties"), "properties"),
         custom_properties=_string_map(node.get("custom_properties"), "custom_properties"),
         comment=_optional_text(node.get("comment"), "comment"),
     )
-    return descriptor.normalized()
+    return descriptor.normalize()
 
 
 def _string_map(node: Any, what: str) -> dict[str, str]:

@@ -35,7 +35,7 @@ def value_of_text(type_: DataType, text: str) -> Any:
         ) from wrong
 
 
-def _matched(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+def _groups(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
     match = pattern.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -47,12 +47,12 @@ def _boolean(text: str) -> bool:
 
 
 def _date(text: str) -> int:
-    year, month, day = _matched(_DATE_TEXT, text)
+    year, month, day = _groups(_DATE_TEXT, text)
     return day_of(int(year), int(month), int(day))
 
 
 def _time(text: str) -> int:
-    hour, minute, second, ms = (int(part) for part in _matched(_TIME_TEXT, text))
+    hour, minute, second, ms = (int(part) for part in _groups(_TIME_TEXT, text))
     ms_of_day = ((hour * 60 + minute) * 60 + second) * 1000 + ms
     if ms_of_day >= _MS_PER_DAY:
         raise ValueError(text)
@@ -60,7 +60,7 @@ def _time(text: str) -> int:
 
 
 def _timestamp(text: str) -> Timestamp:
-    *parts, fraction = _matched(_TIMESTAMP_TEXT, text)
+    *parts, fraction = _groups(_TIMESTAMP_TEXT, text)
     year, month, day, hour, minute, second = (int(part) for part in parts)
     seconds = ((day_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
     return Timestamp.of_nanos(seconds * _NANOS_PER_SECOND + int(fraction.ljust(9, "0")))

@@ -22,7 +22,7 @@ class Token(NamedTuple):
     at: int
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The token as a message names it."""
         return f"'{self.text}'" if self.text else "the end"
 
@@ -69,13 +69,13 @@ class TokenReader:
     def expect(self, words: str) -> None:
         """Step over these words or signs, or refuse."""
         if not self.take(words):
-            self.refuse(f"expected {words}, found {self.token.shown}")
+            self.refuse(f"expected {words}, found {self.token.label}")
 
     def take_kind(self, kind: str, wanted: str) -> Token:
         """Step over a token of one kind, or refuse."""
         token = self.token
         if token.kind != kind:
-            self.refuse(f"expected {wanted}, found {token.shown}")
+            self.refuse(f"expected {wanted}, found {token.label}")
         self._next += 1
         return token
 
@@ -90,13 +90,13 @@ class TokenReader:
         """Step over a number within bounds."""
         token = self.take_kind("number", f"a number from {least} to {most}")
         if len(token.text) > len(str(most)) or not least <= int(token.text) <= most:
-            self.refuse(f"expected a number from {least} to {most}, found {token.shown}", token)
+            self.refuse(f"expected a number from {least} to {most}, found {token.label}", token)
         return int(token.text)
 
     def end(self) -> None:
         """Refuse whatever is left."""
         if self.token.kind != "end":
-            self.refuse(f"{self.token.shown} is not expected here")
+            self.refuse(f"{self.token.label} is not expected here")
 
     def refuse(self, why: str, token: Token | None = None) -> NoReturn:
         """Raise, marking the place of a token, the next one unless told."""

@@ -59,7 +59,7 @@ class TableDescriptor:
         """The primary key within one partition."""
         return tuple(k for k in self.schema.primary_key if k not in self.partition_keys)
 
-    def normalized(self) -> TableDescriptor:
+    def normalize(self) -> TableDescriptor:
         """With the bucket key filled in; refuses keys that do not fit together."""
         columns = set(self.schema.names)
         for key in self.partition_keys:

@@ -116,7 +116,7 @@ class _Reader(TokenReader):
         token = self.take_kind("word", "a type")
         name = token.text.upper()
         if name not in _SPELLINGS:
-            self.refuse(f"there is no type {token.shown}; the types are {', '.join(_NAMES)}", token)
+            self.refuse(f"there is no type {token.label}; the types are {', '.join(_NAMES)}", token)
         if name in _PLAIN:
             return _PLAIN[name]()
         match name:

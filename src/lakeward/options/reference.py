@@ -62,7 +62,7 @@ def page() -> str:
         _SERVER_HEAD,
         *_rows(SERVER_OPTIONS),
         *_aliases(SERVER_OPTIONS),
-        *_accepted(),
+        *_accepted_keys(),
         "\n## Tables\n",
         _TABLE_HEAD,
         *_rows(TABLE_OPTIONS),
@@ -110,7 +110,7 @@ def _aliases(table: OptionTable) -> Iterator[str]:
         yield f"| `{alias.name}` | `{alias.key}` |\n"
 
 
-def _accepted() -> Iterator[str]:
+def _accepted_keys() -> Iterator[str]:
     yield "\nAccepted with every name under a prefix:\n\n| prefix | meaning |\n|---|---|\n"
     for prefix, doc in SERVER_OPTIONS.open_prefixes.items():
         yield f"| `{prefix}*` | {doc} |\n"

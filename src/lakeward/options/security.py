@@ -25,14 +25,14 @@ def check_security(settings: Mapping[str, str]) -> None:
     for key, value in settings.items():
         if not is_of_security(key) or _is_no_wish(key, value):
             continue
-        raise _refused(f"'{key}' is set")
+        raise _refusal(f"'{key}' is set")
 
 
 def check_listeners(listeners: Iterable[Endpoint]) -> None:
     """Refuse a listener whose name asks for more than plain text."""
     for listener in listeners:
         if any(word in listener.name.upper() for word in _MORE_THAN_PLAIN):
-            raise _refused(f"The listener '{listener.name}' asks for more than {_PLAIN}")
+            raise _refusal(f"The listener '{listener.name}' asks for more than {_PLAIN}")
 
 
 def _is_no_wish(key: str, value: str) -> bool:
@@ -44,7 +44,7 @@ def _is_no_wish(key: str, value: str) -> bool:
     return key == AUTHORIZER_KEY and value.strip().lower() == "false"
 
 
-def _refused(what: str) -> LakewardError:
+def _refusal(what: str) -> LakewardError:
     return ErrorCode.INVALID_CONFIG.error(
         f"{what}, and this release can neither encrypt nor ask who somebody is: it would be open to everybody who "
         f"reaches its port. Leave all of {', '.join(f'{one}*' for one in _FAMILIES)} out and use names of listeners "

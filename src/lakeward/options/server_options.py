@@ -49,7 +49,7 @@ class ServerOptions:
         """From a YAML mapping and `key=value` pairs; pairs win. Unknown keys and unreadable values are refused."""
         texts: dict[str, str] = {}
         sources: dict[str, Source] = {}
-        layers = ((Source.FILE, _flattened(file or {})), (Source.COMMAND_LINE, _split_pairs(pairs)))
+        layers = ((Source.FILE, _flatten(file or {})), (Source.COMMAND_LINE, _split_pairs(pairs)))
         for source, settings in layers:
             for key, value in settings.items():
                 canonical, text = SERVER_OPTIONS.canonical(key, value)
@@ -85,13 +85,13 @@ class ServerOptions:
         return bound
 
 
-def _flattened(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def _flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     out: dict[str, str] = {}
     for key, value in settings.items():
         name = f"{prefix}{key}"
         match value:
             case Mapping():
-                out |= _flattened(value, f"{name}.")
+                out |= _flatten(value, f"{name}.")
             case bool():
                 out[name] = str(value).lower()
             case list() | tuple():

@@ -1,7 +1,7 @@
 """Rows for the Spark connector: what `.option(…)`, `OPTIONS (…)` and `WITH (…)` may say.
 
 Spark does not keep the case of option names, so names are compared without it. Options named `client.*` belong to the
-connection and are checked against its rows. `shown` is what plans, logs and messages may print of them.
+connection and are checked against its rows. `redact` says what plans, logs and messages may print of them.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def lake_options(options: Mapping[str, str]) -> dict[str, str]:
     return {key.removeprefix(LAKE_PREFIX): value for key, value in options.items() if key.startswith(LAKE_PREFIX)}
 
 
-def shown(options: Mapping[str, str]) -> dict[str, str]:
+def redact(options: Mapping[str, str]) -> dict[str, str]:
     """Options as plans, logs and messages may print them: whatever is or looks secret is starred out."""
     return {key: _REDACTED if is_secret(key) else str(value) for key, value in options.items()}
 

@@ -21,7 +21,7 @@ _LARGE_BODY_BYTES = 4096
 _T = TypeVar("_T")
 
 
-class Encoded(NamedTuple):
+class EncodedAnswer(NamedTuple):
     """An answer whose parts were encoded one by one: messages joined are one message with longer lists."""
 
     parts: Parts
@@ -43,7 +43,7 @@ class Exchange:
         """Answer with a message."""
         assert not self.is_done
         # If this fails, the client is still told.
-        parts = message.parts if type(message) is Encoded else encode_parts(message)
+        parts = message.parts if type(message) is EncodedAnswer else encode_parts(message)
         frame = response_frame(self.request_id, parts)
         self.is_done = True
         self.connection.send(frame)
@@ -59,7 +59,7 @@ class Exchange:
         try:
             answer = ask(*what)
             if type(answer) is GeneratorType:
-                self.connection.begin(_Stepped(self, answer))
+                self.connection.begin(_SteppedRequest(self, answer))
             elif answer is not None:
                 self.reply(answer)
         except Exception as wrong:  # noqa: BLE001 - the seam: a bug in one handler must not leave its client waiting
@@ -89,7 +89,7 @@ def at_once(steps: Generator[None, None, _T]) -> _T:
         return value
 
 
-def begun(steps: Steps) -> Any:
+def begin_steps(steps: Steps) -> Any:
     """What steps lead to if the first one is the last; otherwise the steps that are left."""
     try:
         awaited = next(steps)
@@ -103,7 +103,7 @@ def _going_on(awaited: asyncio.Future[Any] | None, steps: Steps) -> Steps:
     return (yield from steps)
 
 
-class _Stepped:
+class _SteppedRequest:
     """A request that is handled a bit at a time, because it names much."""
 
     def __init__(self, exchange: Exchange, steps: Steps) -> None:

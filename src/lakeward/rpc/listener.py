@@ -62,7 +62,7 @@ class Listener:
             ) from wrong
         return new
 
-    def told(self, local_host: str) -> tuple[str, int]:
+    def address_for(self, local_host: str) -> tuple[str, int]:
         """The address that clients of this listener are told; one that listens everywhere tells what they dialled."""
         everywhere = self._advertised.host in {"", "0.0.0.0", "::"}  # noqa: S104 - a comparison
         return (local_host if everywhere else self._advertised.host), self._advertised.port or self.port

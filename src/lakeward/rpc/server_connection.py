@@ -43,14 +43,14 @@ class Receiver(Protocol):
     def http(self, request: bytes) -> bytes:
         """A plain HTTP request → the whole answer."""
 
-    def opened(self, connection: ServerConnection) -> None:
+    def on_open(self, connection: ServerConnection) -> None:
         """A client has come."""
 
-    def closed(self, connection: ServerConnection) -> None:
+    def on_close(self, connection: ServerConnection) -> None:
         """A client has gone."""
 
 
-class Stepped(Protocol):
+class SteppedRequest(Protocol):
     """A request that is handled a bit at a time; `awaits` is what it cannot go on without."""
 
     awaits: asyncio.Future[Any] | None
@@ -88,7 +88,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._limits = limits
         self._loop = loop
         self._in = FrameReader(pool, header_bytes=REQUEST_HEADER_BYTES, frame_bytes_max=limits.frame_bytes)
-        self._stepped: deque[Stepped] = deque()
+        self._stepped: deque[SteppedRequest] = deque()
         self._awaits: asyncio.Future[Any] | None = None
         self._queued_until = self._turn_at = self._turn_used = 0.0
         self._is_queued = False
@@ -120,8 +120,8 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = transport.get_extra_info("peername")
         self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
-        self.told_address = self._listener.told(transport.get_extra_info("sockname")[0])
-        self._receiver.opened(self)
+        self.told_address = self._listener.address_for(transport.get_extra_info("sockname")[0])
+        self._receiver.on_open(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """The client has gone, or we closed."""
@@ -137,7 +137,7 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._in.clear()
         for act in self._endings:
             act()
-        self._receiver.closed(self)
+        self._receiver.on_close(self)
 
     def close(self) -> None:
         """Write what is to be written, then close."""
@@ -199,7 +199,7 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._queued_until = now + _QUEUED_S
             self._queue()
 
-    def begin(self, stepped: Stepped) -> None:
+    def begin(self, stepped: SteppedRequest) -> None:
         """Handle a request a bit at a time; the next ones wait until it is done."""
         self._stepped.append(stepped)
         if not self._in_turn:
@@ -303,12 +303,12 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._in.lacks_memory:
             self._lacks_memory = True
             self._set_reading()
-            self._pool.when_given(self._memory_was_given)
+            self._pool.when_given(self._on_memory)
         elif self._in.awaited_bytes:
             self.frame_at = self.active_at
             self._quick_ack()
 
-    def _memory_was_given(self) -> None:
+    def _on_memory(self) -> None:
         if not self._closing:
             self._lacks_memory = False
             self._queue()

@@ -35,7 +35,7 @@ class Child(subprocess.Popen[Any]):
 
     def __init__(self, command: Any, **options: Any) -> None:
         self._is_known = False
-        with _lock, _undisturbed():
+        with _lock, _hold_signals():
             _warden.begin()  # it is there before the child is
             super().__init__(command, **{"start_new_session": True, **options})
             _running.add(self)
@@ -105,7 +105,7 @@ def end_with(connection: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _hold_signals() -> Iterator[None]:
     """Signals wait meanwhile: a child that was half started would be nobody's."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -24,15 +24,15 @@ def main() -> None:
     for line in sys.stdin:
         (left.add if line[0] == "+" else left.discard)(int(line[1:]))
     end_s = time.monotonic() + _PATIENCE_S
-    left = {pid for pid in left if _told(pid, signal.SIGTERM)}
+    left = {pid for pid in left if _send_signal(pid, signal.SIGTERM)}
     while left and time.monotonic() < end_s:
         time.sleep(_PAUSE_S)
-        left = {pid for pid in left if _told(pid, 0)}
+        left = {pid for pid in left if _send_signal(pid, 0)}
     for pid in left:
-        _told(pid, signal.SIGKILL)
+        _send_signal(pid, signal.SIGKILL)
 
 
-def _told(pid: int, number: int) -> bool:
+def _send_signal(pid: int, number: int) -> bool:
     """Send a signal; whether there was somebody to get it."""
     try:
         os.kill(pid, number)

@@ -61,7 +61,7 @@ class Front:
         """Let clients come; the addresses where they may."""
         for listener in self._listeners:
             await listener.open(self.connection)
-        return [listener.told("localhost") for listener in self._listeners]
+        return [listener.address_for("localhost") for listener in self._listeners]
 
     def connection(self, listener: Listener) -> ServerConnection:
         """The protocol of one more client."""
@@ -99,7 +99,7 @@ class Front:
         """A plain HTTP request has come."""
         return self._http(request)
 
-    def opened(self, connection: ServerConnection) -> None:
+    def on_open(self, connection: ServerConnection) -> None:
         """A client has come."""
         if len(self._connections) >= self._connections_max:
             self._refusals.warn(f"refused {connection.peer}: {len(self._connections)} connections are open")
@@ -107,7 +107,7 @@ class Front:
             return
         self._connections.add(connection)
 
-    def closed(self, connection: ServerConnection) -> None:
+    def on_close(self, connection: ServerConnection) -> None:
         """A client has gone."""
         self._connections.discard(connection)
 

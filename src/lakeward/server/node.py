@@ -28,7 +28,7 @@ from lakeward.server.chores.relief import Relief
 from lakeward.server.doors import Doors
 from lakeward.server.front import Front
 from lakeward.server.ground import Ground
-from lakeward.server.remote.access.fenced_store import FencedStore, fenced
+from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.report import http
 from lakeward.server.report.health import health
@@ -119,7 +119,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
 async def _open_store(options: ServerOptions, ground: Ground) -> FencedStore | None:
     """Remote storage, ours from now on; None when there is none."""
     store = await opened_store(options, ground.metadata)
-    return None if store is None else await fenced(store, ground.metadata, ground.clock, ground.entropy)
+    return None if store is None else await claim_store(store, ground.metadata, ground.clock, ground.entropy)
 
 
 def _begin_chores(

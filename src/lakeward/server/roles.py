@@ -61,7 +61,7 @@ class Roles:
             ground.clock,
             lambda: config.current,
             self.coordinator.lake_floor,
-            self._copied(),
+            self._copy_progress(),
             self.coordinator.row_numbers.reserve,
         )
         self.remote = None if store is None else self._make_remote(store)
@@ -85,7 +85,7 @@ class Roles:
 
         return RemoteLogs(self._ground.metadata, self.coordinator.catalog, store)
 
-    def _copied(self) -> Copied | None:
+    def _copy_progress(self) -> Copied | None:
         if self._remote_logs is None:
             return None
         return Copied(self._remote_logs.remote_end, keeps_rest=self._options.get(rows.REMOTE_LOG_INTERVAL) > 0)

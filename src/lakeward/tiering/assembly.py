@@ -18,7 +18,7 @@ from lakeward.tiering.watch.watchers import Watcher, Watchers
 _SLOTS_MIN = 2
 
 
-def assembled(settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher) -> TieringService:
+def assemble(settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher) -> TieringService:
     """A service that runs its rounds on a runner."""
     clock = SystemClock()
     catalogs = LakeCatalogs(settings.lake)

@@ -33,7 +33,7 @@ _LINE_MAX = 500
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldTable:
     """A table we hold. While it backs off after a failure it takes no slot."""
 
     start_at: float
@@ -67,7 +67,7 @@ class TieringService:
         self._watcher = watcher
         self._slots = slots
         self._rounds = ThreadPoolExecutor(slots, thread_name_prefix="tiering")
-        self._held: dict[TieringRound, _Held] = {}
+        self._held: dict[TieringRound, _HeldTable] = {}
         self._failures: dict[int, int] = {}
         self._stop = threading.Event()
         self._news = threading.Event()
@@ -87,7 +87,7 @@ class TieringService:
             try:
                 self.step()
             except LakewardError as wrong:
-                self._watcher.unreachable(wrong)
+                self._watcher.on_silence(wrong)
                 pause_s = _UNREACHABLE_PAUSE_S
                 if self._stop.is_set() and not self._is_busy():
                     break  # nobody is there to hear how the rounds went; the lake knows
@@ -101,7 +101,7 @@ class TieringService:
     def step(self) -> None:
         """Start what is due, and speak to the coordinator if there is something to say."""
         self._start_due()
-        self._look_at_ended()
+        self._take_results()
         finished = {r: h.totals for r, h in self._held.items() if h.is_finished}
         failed = [r for r, h in self._held.items() if h.is_failed]
         wants = not self._stop.is_set() and self._has_room()
@@ -126,11 +126,11 @@ class TieringService:
         for table_id, refusal in answer.refused.items():
             if table_id in forgotten:
                 continue  # it was given out again already, which is all we wanted
-            self._watcher.fenced(table_id, refusal)
+            self._watcher.on_fence(table_id, refusal)
             for held in [r for r, h in self._held.items() if r.table_id == table_id and h.future is None]:
                 del self._held[held]  # it never began; a round that runs ends by itself, fenced by the lake
         if answer.assigned is not None:
-            self._held[answer.assigned] = _Held(self._clock.monotonic() + self._pause_s(answer.assigned.table_id))
+            self._held[answer.assigned] = _HeldTable(self._clock.monotonic() + self._pause_s(answer.assigned.table_id))
             self._news.set()  # there may be another one
         if self._file is not None and (reported or answer.assigned is not None):
             self._file.remember(self._held)
@@ -143,7 +143,7 @@ class TieringService:
             if self._stop.is_set():
                 state.is_failed = True  # never begun: given back, so that another service takes it
             elif state.start_at <= now:
-                self._watcher.began(held)
+                self._watcher.on_begin(held)
                 state.future = self._rounds.submit(self._run, held)
                 state.future.add_done_callback(lambda _: self._news.set())
 
@@ -156,7 +156,7 @@ class TieringService:
     def _is_busy(self) -> bool:
         return any(h.future is not None and not h.future.done() for h in self._held.values())
 
-    def _look_at_ended(self) -> None:
+    def _take_results(self) -> None:
         for held, state in self._held.items():
             if state.has_ended or state.future is None or not state.future.done():
                 continue
@@ -165,21 +165,21 @@ class TieringService:
                 self._failures.pop(held.table_id, None)
                 report = state.future.result()
                 state.is_finished, state.totals = True, report.totals
-                self._watcher.ended(held, report)
+                self._watcher.on_end(held, report)
                 continue
             self._failures[held.table_id] = self._failures.get(held.table_id, 0) + 1
             if isinstance(wrong, LakeConflictError):
                 state.is_finished = state.is_overtaken = True  # nothing is lost; the next round looks at once
-                self._watcher.overtaken(held, wrong)
+                self._watcher.on_overtake(held, wrong)
             else:
                 state.is_failed = True
-                self._watcher.failed(held, _explained(wrong), self._pause_s(held.table_id))
+                self._watcher.on_failure(held, _explain(wrong), self._pause_s(held.table_id))
 
     def _pause_s(self, table_id: int) -> float:
         return _BACKOFF.pause_s(self._failures.get(table_id, 0))
 
 
-def _explained(wrong: BaseException) -> LakewardError:
+def _explain(wrong: BaseException) -> LakewardError:
     if isinstance(wrong, LakewardError):
         return wrong
     logger.error("A tiering round failed in an unexpected way.", exc_info=wrong)

@@ -72,7 +72,7 @@ def test_times_are_milliseconds_or_iso() -> None:
 def test_secrets_are_never_shown() -> None:
     """All of client.security.* and whatever looks like a secret is starred out."""
     given = {"client.security.sasl.username": "ann", "fs.s3a.secret.key": "k", "table": "a.b", "x.TOKEN": "t"}
-    assert rows.shown(given) == {
+    assert rows.redact(given) == {
         "client.security.sasl.username": "*****",
         "fs.s3a.secret.key": "*****",
         "table": "a.b",

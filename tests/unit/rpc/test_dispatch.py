@@ -30,10 +30,10 @@ class Office:
         self.request = self._dispatcher.request
         self.wire = Wire(self)
 
-    def opened(self, _connection: object) -> None:
+    def on_open(self, _connection: object) -> None:
         """Not of interest."""
 
-    closed = opened
+    on_close = on_open
 
     def ask(self, api_key: int, body: bytes, version: int = 0) -> tuple[int, bytes] | None:
         """Kind and body of the answer, or None when there is none yet."""

@@ -55,22 +55,22 @@ class Watching:
     def __init__(self) -> None:
         self.heard: list[tuple[Any, ...]] = []
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         self.heard.append(("began", held.table_id))
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         self.heard.append(("ended", held.table_id))
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         self.heard.append(("overtaken", held.table_id))
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         self.heard.append(("failed", held.table_id, why.message, pause_s))
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         self.heard.append(("fenced", table_id))
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         self.heard.append(("unreachable",))
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from lakeward.cli.demo.home import DemoHome
 from lakeward.cli.demo.lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
 from lakeward.cli.demo.screen import DemoScreen
 from lakeward.cli.demo.tally import DemoTally
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
@@ -66,7 +66,7 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
     """
     signal.signal(signal.SIGTERM, _interrupt)
     if port and not is_free(port):
-        said(f"Port {port} is taken; another one is used.")
+        say(f"Port {port} is taken; another one is used.")
         port = 0
     try:
         with ExitStack() as stack:
@@ -78,15 +78,15 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
             with DemoScreen() as screen:
                 _run(server, home, screen, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
-        said("\nStopped.")
-    said(f"The orders stay in {data_dir}; the next run goes on from there.")
+        say("\nStopped.")
+    say(f"The orders stay in {data_dir}; the next run goes on from there.")
 
 
 def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
     if not in_s3:
         return DemoHome(directory)
 
-    said("An S3 server is started …")
+    say("An S3 server is started …")
     bucket = stack.enter_context(ChildBucket(directory))
     os.environ.update(bucket.environment)  # the demo reads the lake itself
     return DemoHome(directory, bucket, bucket.environment)
@@ -111,7 +111,7 @@ def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, l
             try:
                 stream.start()
                 orders = reading.table(_TABLE).scan(start=start, end=None, limit=limit).follow()
-                show((_with_delay(batch) for batch in screen.shown(orders)), "table", streams=True)
+                show((_with_delay(batch) for batch in screen.thin_out(orders)), "table", streams=True)
             finally:
                 stream.stop()
                 if stream.failure is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakeward.cli.demo.child_bucket import BUCKET
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 
 if TYPE_CHECKING:
@@ -68,6 +68,6 @@ class DemoHome:
             for title, folder in (("the lake", _LAKE), ("closed segments, snapshots, metadata", _REMOTE)):
                 found = store.list(folder)
                 size = sum(file.size for file in found)
-                said(f"In s3://{BUCKET}/{folder} are {count(len(found), 'file')}, {size:,} bytes: {title}.")
+                say(f"In s3://{BUCKET}/{folder} are {count(len(found), 'file')}, {size:,} bytes: {title}.")
         except LakewardError as wrong:
-            said(wrong.message)
+            say(wrong.message)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.runtime.child import Child
@@ -83,7 +83,7 @@ class DemoLake:
         if self._engine == "none":
             return self
         if not LAKE_ENABLED.read(self._table.info.descriptor.properties):
-            said(f"The orders of an earlier run are not tiered into a lake; remove {self._home.directory} for that.")
+            say(f"The orders of an earlier run are not tiered into a lake; remove {self._home.directory} for that.")
             return self
         command = ["tier", "--bootstrap", self._bootstrap, "--engine", self._engine]
         command += [word for key, value in self._home.lake.items() for word in ("--lake", f"{key}={value}")]
@@ -104,10 +104,10 @@ class DemoLake:
         if self._process is None:
             return
         if self._rows:
-            said("\nThe last orders go into the lake …")
+            say("\nThe last orders go into the lake …")
             self._finish()
         else:
-            said("\nStopping …")
+            say("\nStopping …")
         self._process.stop(_STOP_S)
         self._reader.join()
         if self._rows:
@@ -128,22 +128,20 @@ class DemoLake:
             for line in lines:
                 found = _ROUND.search(line.strip())
                 if found is None:
-                    said(line.strip())
+                    say(line.strip())
                     continue
                 self._rows += int(found[1].replace(",", ""))
                 if not self._screen.is_live:  # it has a place for such figures
-                    said(
-                        f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._home.warehouse}"
-                    )
+                    say(f"── {count(int(found[1].replace(',', '')), 'order')} more in the lake, {self._home.warehouse}")
 
     def _explain(self) -> None:
         if self._home.bucket is not None:  # it ends with the demo
-            said(f"{count(self._rows, 'order')} of this run are in an Iceberg table below {self._home.warehouse}.")
+            say(f"{count(self._rows, 'order')} of this run are in an Iceberg table below {self._home.warehouse}.")
             return
         warehouse = self._home.warehouse
         folder = f"{warehouse}/{str(self._table.path).replace('.', '/')}"
         catalog = f"load_catalog('lakeward', type='sql', uri='sqlite:///{warehouse}/catalog.db')"
-        said(
+        say(
             f"{count(self._rows, 'order')} of this run are in an Iceberg table; whatever knows Iceberg reads it:\n"
             f"  duckdb   SET unsafe_enable_version_guessing=true; FROM iceberg_scan('{folder}');\n"
             f"  Python   from pyiceberg.catalog import load_catalog\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import click
 
-from lakeward.cli.output.listing import said
+from lakeward.cli.output.listing import say
 from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class DemoScreen:
         height = sum(max(1, -(-len(line) // self._columns)) for line in hints.rstrip("\n").split("\n")) + 1
         self.is_live = self.is_live and self._lines - height - 1 >= _ROWS_MIN
         if not self.is_live:
-            said(hints)
+            say(hints)
             return
         styled = click.style(hints.rstrip("\n"), fg="cyan")
         self._put(f"\x1b[2J\x1b[H{styled}\x1b[{height + 1};{self._lines - 1}r\x1b[{height + 1};1H")
@@ -57,9 +57,9 @@ class DemoScreen:
             bar = click.style(f" {figures} "[: self._columns].ljust(self._columns), reverse=True)
             self._put(f"{_SAVE}\x1b[{self._lines};1H{_CLEAR_LINE}{bar}{_RESTORE}")
         elif not self.is_live:
-            said(line)
+            say(line)
 
-    def shown(self, batches: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
+    def thin_out(self, batches: Iterator[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
         """What is shown of rows: all, but on a terminal no more than can be read."""
         clock, last_s = SystemClock(), float("-inf")
         for batch in batches:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError, RetriableError
 from lakeward.runtime.clock import SystemClock
 
@@ -33,7 +33,7 @@ class Halves:
         return f"{count(self.union, 'order')} {sign} {self.cold:,} in the lake + {self.hot:,} only in the log"
 
 
-def counted(conn: Connection, table: Table, lake: Mapping[str, str]) -> Halves:
+def count_halves(conn: Connection, table: Table, lake: Mapping[str, str]) -> Halves:
     """Count a log table three times by one plan: one snapshot of the lake, one set of end offsets of the log.
 
     Orders that are placed or tiered meanwhile are in none of the three.
@@ -82,12 +82,12 @@ class DemoTally:
         assert self._lake is not None
         while not self._stopping.wait(_LIVE_PAUSE_S if self._screen.is_live else _PAUSE_S):
             try:
-                found = counted(self._conn, self._table, self._lake)
+                found = count_halves(self._conn, self._table, self._lake)
                 self._screen.tell(self._figures(found), f"── {found}")
             except RetriableError:
                 continue  # the lake has moved on; the next line is about that
             except LakewardError as wrong:
-                said(f"── The orders could not be counted: {wrong.message}")
+                say(f"── The orders could not be counted: {wrong.message}")
                 return
 
     def _figures(self, found: Halves) -> str:

@@ -93,12 +93,12 @@ def _arrow(path: str) -> _Batches:
     if head.startswith(_OLD_FEATHER_MAGIC):
         raise pa.ArrowInvalid("it is a Feather file of version 1; write it again as version 2")
     if head != _FILE_MAGIC:
-        return _stream(_Prefixed(head, source))
+        return _stream(_PrefixedSource(head, source))
     source.close()
     return _random_access(path)
 
 
-def _stream(bytes_: _Prefixed) -> _Batches:
+def _stream(bytes_: _PrefixedSource) -> _Batches:
     reader = pa.ipc.open_stream(pa.PythonFile(bytes_, "r"))
     return _Reading(reader.schema, None, lambda: iter(reader))
 
@@ -112,7 +112,7 @@ def _random_access(path: str) -> _Batches:
     return _Reading(reader.schema, reader.count_rows(), read)
 
 
-class _Prefixed:
+class _PrefixedSource:
     """A source whose first bytes were read already."""
 
     def __init__(self, head: bytes, source: Source) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
-from lakeward.cli.files.guesses import widened
+from lakeward.cli.files.guesses import widen_schema
 from lakeward.cli.files.line_blocks import (
     BLOCK_BYTES,
     RECORD_BYTES_MAX,
@@ -54,12 +54,12 @@ class CsvFile:
             rows, unclosed = self._before_open_quote(self._blocks.peek(1) or rows)
         if not rows.data.strip():
             raise unclosed or BadRowError(self._source.name, "there are no rows, so there are no types to see")
-        found = self._guessed(rows, names)
+        found = self._guess_rows(rows, names)
         if not names:
             found = found.rename_columns([f"column_{i + 1}" for i in range(found.num_columns)])
-        return widened(found)
+        return widen_schema(found)
 
-    def _guessed(self, rows: Block, names: Sequence[str]) -> pa.Table:
+    def _guess_rows(self, rows: Block, names: Sequence[str]) -> pa.Table:
         """What the lines before the first broken one hold; what is wrong with that one, `batches` tells."""
         try:
             return self._read(rows.data, names or None)
@@ -115,26 +115,28 @@ class CsvFile:
             block, problem = self._before_broken_line(block, names, str(wrong))
             texts = self._read(block.data, names, as_text=True) if block.data.strip() else None
         if texts is not None:
-            batches, misfitting = self._typed(block, texts, shape)
+            batches, misfitting = self._convert_block(block, texts, shape)
             yield from batches
             problem = misfitting or problem
         if problem is not None:
             raise problem
 
-    def _typed(self, block: Block, texts: pa.Table, shape: RowShape) -> tuple[list[pa.RecordBatch], BadRowError | None]:
+    def _convert_block(
+        self, block: Block, texts: pa.Table, shape: RowShape
+    ) -> tuple[list[pa.RecordBatch], BadRowError | None]:
         rows = texts.combine_chunks().to_batches()
         if not rows:
             return [], None
         (batch,) = rows
         try:
-            return [_converted(batch, shape)], None
+            return [_convert(batch, shape)], None
         except MISFITS:
             pass  # now it is worth finding out which row it is
-        good = rows_that_fit(batch.num_rows, lambda n: _converted(batch.slice(0, n), shape))
+        good = rows_that_fit(batch.num_rows, lambda n: _convert(batch.slice(0, n), shape))
         why = _why(batch.slice(good, 1), shape)
         line = block.first_line + self._line_of_record(block, good)
         wrong = BadRowError(f"{self._source.name}, line {line}", why)
-        return ([_converted(batch.slice(0, good), shape)] if good else []), wrong
+        return ([_convert(batch.slice(0, good), shape)] if good else []), wrong
 
     def _read(self, data: bytes, names: Sequence[str] | None, *, as_text: bool = False) -> pa.Table:
         types = {name: pa.string() for name in names or ()} if as_text else None
@@ -201,7 +203,7 @@ class _Records:
             start = self._reader.line_num
 
 
-def _converted(texts: pa.RecordBatch, shape: RowShape) -> pa.RecordBatch:
+def _convert(texts: pa.RecordBatch, shape: RowShape) -> pa.RecordBatch:
     columns = {
         name: column_of_texts(texts.column(i), shape.schema.column(name)) for i, name in enumerate(texts.schema.names)
     }

@@ -7,7 +7,7 @@ import pyarrow as pa
 _TIMES = (pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.timestamp("ns", "UTC"))
 
 
-def widened(found: pa.Table, *, times_are_text: bool = False) -> pa.Schema:
+def widen_schema(found: pa.Table, *, times_are_text: bool = False) -> pa.Schema:
     """The schema for a new table that takes rows like these. Every column may be NULL: no guess can rule it out."""
     fields = []
     for field in found.schema:

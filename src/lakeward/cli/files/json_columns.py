@@ -72,7 +72,7 @@ def _reader(type_: DataType) -> Reader:
     if root is TypeRoot.ARRAY:
         assert type_.element is not None
         element = _optional(type_.element)
-        return lambda value: [element(v) for v in _checked(value, list)]
+        return lambda value: [element(v) for v in _check_kind(value, list)]
     if root is TypeRoot.MAP:
         return _map_reader(type_)
     if root is TypeRoot.ROW:
@@ -80,21 +80,21 @@ def _reader(type_: DataType) -> Reader:
     if root in _TIMES:
         return _time_reader(type_)
     if root in _INTEGERS:
-        return lambda value: _checked(value, int)
+        return lambda value: _check_kind(value, int)
     if root in _FLOATS:
         return _float if root is TypeRoot.FLOAT else _double
     if root is TypeRoot.DECIMAL:
         return _decimal
     if root in _BYTES:
-        return lambda value: b64decode(_checked(value, str), validate=True)
-    return lambda value: _checked(value, bool if root is TypeRoot.BOOLEAN else str)
+        return lambda value: b64decode(_check_kind(value, str), validate=True)
+    return lambda value: _check_kind(value, bool if root is TypeRoot.BOOLEAN else str)
 
 
 def _map_reader(type_: DataType) -> Reader:
     assert type_.key is not None
     assert type_.value is not None
     key, item = _key_reader(type_.key), _optional(type_.value)
-    return lambda value: [(key(k), item(v)) for k, v in _checked(value, dict).items()]
+    return lambda value: [(key(k), item(v)) for k, v in _check_kind(value, dict).items()]
 
 
 def _key_reader(type_: DataType) -> Reader:
@@ -113,7 +113,7 @@ def _row_reader(type_: DataType) -> Reader:
     fields = {f.name: _optional(f.type) for f in type_.fields}
 
     def read(value: Any) -> dict[str, Any]:
-        given = _checked(value, dict)
+        given = _check_kind(value, dict)
         unknown = given.keys() - fields.keys()
         if unknown:
             raise ValueError(f"there is no field {min(unknown)!r}")
@@ -122,7 +122,7 @@ def _row_reader(type_: DataType) -> Reader:
     return read
 
 
-def _checked(value: Any, kind: type) -> Any:
+def _check_kind(value: Any, kind: type) -> Any:
     if type(value) is not kind:
         raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
@@ -154,7 +154,7 @@ def _time_reader(type_: DataType) -> Reader:
     seconds_per_tick = 86_400 if type_.root is TypeRoot.DATE else 1
 
     def read(value: Any) -> int:
-        found = _MOMENT.fullmatch(_checked(value, str))
+        found = _MOMENT.fullmatch(_check_kind(value, str))
         day, clock, fraction, zone = found.groups() if found else (None,) * 4
         if not _has_the_parts(type_.root, bool(day), bool(clock), bool(zone)):
             raise ValueError(f"{value!r} is not a {type_}")

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
-from lakeward.cli.files.guesses import times_as_text, widened
+from lakeward.cli.files.guesses import times_as_text, widen_schema
 from lakeward.cli.files.json_columns import column_of_json, decoder_for
 from lakeward.cli.files.line_blocks import BLOCK_BYTES, Block, LineBlocks, text_of, whole_lines
-from lakeward.cli.files.row_shape import RowShape, misfit, quoted
+from lakeward.cli.files.row_shape import RowShape, in_quotes, misfit
 from lakeward.cli.files.source import Source
 from lakeward.model.schema import Schema
 
@@ -49,7 +49,7 @@ class JsonFile:
         found = arrow_json.read_json(pa.BufferReader(data), read_options=whole)
         as_text = arrow_json.ParseOptions(explicit_schema=times_as_text(found.schema))
         found = arrow_json.read_json(pa.BufferReader(data), read_options=whole, parse_options=as_text)
-        return widened(found, times_are_text=True)
+        return widen_schema(found, times_are_text=True)
 
     def _readable_start(self, block: Block) -> bytes:
         """The lines before the first that Arrow cannot read; what is wrong with it, `batches` tells."""
@@ -74,8 +74,8 @@ class JsonFile:
         for number, block in enumerate(self._blocks):
             if number == 0:
                 self._check_not_array(block)
-            rows = self._parsed(block, decoder, shape)
-            yield from self._typed(rows, shape)
+            rows = self._parse(block, decoder, shape)
+            yield from self._convert_rows(rows, shape)
             if rows.wrong is not None:
                 raise rows.wrong
 
@@ -86,7 +86,7 @@ class JsonFile:
                 "this is a JSON array; one object per line is needed, e.g. from `jq -c '.[]' FILE`",
             )
 
-    def _parsed(self, block: Block, decoder: json.JSONDecoder, shape: RowShape) -> _Rows:
+    def _parse(self, block: Block, decoder: json.JSONDecoder, shape: RowShape) -> _Rows:
         texts = text_of(block, self._source.name).split("\n")
         lines = [i for i, text in enumerate(texts, block.first_line) if text and not text.isspace()]
         full = [text for text in texts if text and not text.isspace()]
@@ -115,15 +115,15 @@ class JsonFile:
             good.lines.append(line)
         return good
 
-    def _typed(self, rows: _Rows, shape: RowShape) -> Iterator[pa.RecordBatch]:
+    def _convert_rows(self, rows: _Rows, shape: RowShape) -> Iterator[pa.RecordBatch]:
         if not rows.values:
             return
         try:
-            yield _converted(rows.values, shape)
+            yield _convert(rows.values, shape)
         except MISFITS:
-            good = rows_that_fit(len(rows.values), lambda n: _converted(rows.values[:n], shape))
+            good = rows_that_fit(len(rows.values), lambda n: _convert(rows.values[:n], shape))
             if good:
-                yield _converted(rows.values[:good], shape)
+                yield _convert(rows.values[:good], shape)
             place = f"{self._source.name}, line {rows.lines[good]}"
             raise BadRowError(place, _why(rows.values[good], shape)) from None
 
@@ -143,10 +143,10 @@ def _are_rows(values: list[Any], shape: RowShape) -> bool:
 def _not_a_row(value: Any, shape: RowShape) -> str:
     if type(value) is not dict:
         return f"a JSON object is needed, and this is a {type(value).__name__}"
-    return f"the table has no column {quoted(shape.unknown(value))}; its columns are {quoted(shape.schema.names)}"
+    return f"the table has no column {in_quotes(shape.unknown(value))}; its columns are {in_quotes(shape.schema.names)}"
 
 
-def _converted(rows: Sequence[dict[str, Any]], shape: RowShape) -> pa.RecordBatch:
+def _convert(rows: Sequence[dict[str, Any]], shape: RowShape) -> pa.RecordBatch:
     found = _columns(rows)
     columns = {c.name: column_of_json(found[c.name], c) for c in shape.schema.columns if c.name in found}
     return shape.batch(columns, len(rows))

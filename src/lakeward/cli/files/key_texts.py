@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lakeward.model.schema import Column, Schema
 
 
-def keys_given(texts: Sequence[str], files: Sequence[str], form: FileForm, columns: Sequence[Column]) -> pa.Table:
+def given_keys(texts: Sequence[str], files: Sequence[str], form: FileForm, columns: Sequence[Column]) -> pa.Table:
     """All keys of the command line and of the files, in that order."""
     import pyarrow as pa
 

@@ -28,12 +28,12 @@ class RowShape:
         """What is wrong with the columns of a file, or None."""
         unknown = [name for name in names if name not in self._known]
         if unknown:
-            return f"the table has no column {quoted(unknown)}; its columns are {quoted(self.schema.names)}"
+            return f"the table has no column {in_quotes(unknown)}; its columns are {in_quotes(self.schema.names)}"
         doubled = [name for name, count in Counter(names).items() if count > 1]
         if doubled:
-            return f"column {quoted(doubled)} is there more than once"
+            return f"column {in_quotes(doubled)} is there more than once"
         missing = [c.name for c in self.schema.columns if c.name not in names and not c.type.nullable]
-        return f"column {quoted(missing)} is missing and NOT NULL" if missing else None
+        return f"column {in_quotes(missing)} is missing and NOT NULL" if missing else None
 
     def unknown(self, names: Iterable[str]) -> list[str]:
         """The names that are no columns of the table."""
@@ -58,6 +58,6 @@ def misfit(column: Column, value: object) -> str:
     return f"column '{column.name}' is {column.type}; {shown} does not fit"
 
 
-def quoted(names: Iterable[str]) -> str:
+def in_quotes(names: Iterable[str]) -> str:
     """`'a', 'b'`."""
     return ", ".join(f"'{name}'" for name in names)

@@ -13,7 +13,7 @@ import click
 from lakeward.cli.files.formats import FORMATS, format_of, open_rows
 from lakeward.cli.files.source import STDIN
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.output.listing import count, said, show_json
+from lakeward.cli.output.listing import count, say, show_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,18 +86,18 @@ def send_file(
             except BadRowError as wrong:
                 bad = wrong  # rows before it are still under way, and wanted
     except KeyboardInterrupt:
-        said(f"\nStopped. Acknowledged: {count(writer.written, 'row')} of {name}.")
+        say(f"\nStopped. Acknowledged: {count(writer.written, 'row')} of {name}.")
         raise
     if bad is not None:
         before = count(writer.written, "row")
         raise Failure(f"{bad.message}.\n{before} before it went into {table}; nothing after it was sent.")
     if not writer.written:
         is_empty = Path(name).is_file() and not Path(name).stat().st_size
-        said(f"{name} {'is empty' if is_empty else 'has no rows'}.")
+        say(f"{name} {'is empty' if is_empty else 'has no rows'}.")
     return writer.written
 
 
-def tell_sent(done: str, table: str, rows: int, seconds: float, output: str) -> None:
+def tell_sums(done: str, table: str, rows: int, seconds: float, output: str) -> None:
     """Say what was sent, e.g. `Appended 5 rows to shop.orders.`"""
     if output == "json":
         show_json({"table": table, "rows": rows, "seconds": round(seconds, 3)})

@@ -22,8 +22,8 @@ class Source:
     def __init__(self, path: str) -> None:
         self.name = "stdin" if path == STDIN else path
         self._file: BinaryIO = open(_stdin_number() if path == STDIN else path, "rb", buffering=0)  # noqa: SIM115, PTH123
-        self._counted = _Counted(self._file)
-        self._reads: _Reads = _unpacked(path, self._counted)
+        self._counted = _CountedFile(self._file)
+        self._reads: _Reads = _unpack(path, self._counted)
         facts = os.fstat(self._file.fileno())
         self._size_bytes = facts.st_size if Path(path).is_file() else None
 
@@ -50,7 +50,7 @@ def _stdin_number() -> int:
     return os.dup(sys.stdin.fileno())
 
 
-def _unpacked(path: str, raw: _Counted) -> Any:
+def _unpack(path: str, raw: _CountedFile) -> Any:
     codec = _PACKED.get(PurePath(path).suffix)
     if codec is None:
         return raw
@@ -59,7 +59,7 @@ def _unpacked(path: str, raw: _Counted) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), codec)
 
 
-class _Counted(RawIOBase):
+class _CountedFile(RawIOBase):
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.bytes = 0

@@ -90,10 +90,10 @@ class Place(_PlaceType):
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            self.fail(f"{value!r} is not {self.described()}.", param, ctx)
+            self.fail(f"{value!r} is not {self.describe()}.", param, ctx)
         return moment if moment.tzinfo else moment.replace(tzinfo=self._clock.zone())
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """What is taken, in words."""
         offset = "an offset, " if self._offsets else ""
         return f"earliest, latest, {offset}a time such as 2026-08-01T12:00:00Z (local without a zone) or 15m-ago"
@@ -122,7 +122,7 @@ def names(context: click.Context, option: click.Parameter, given: str | None) ->
     return found
 
 
-def confirmed(question: str, yes: bool) -> None:
+def confirm(question: str, yes: bool) -> None:
     """Ask before something is lost; where nobody can be asked, --yes must have been said."""
     if yes:
         return

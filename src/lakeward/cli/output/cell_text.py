@@ -85,7 +85,7 @@ def _json_writer(type_: pa.DataType) -> Writer:
     if types.is_map(type_):
         return _json_map(type_)
     if types.is_struct(type_):
-        parts = [(f.name, f"{_quoted(f.name)}: ", json_writer(f.type)) for f in type_]
+        parts = [(f.name, f"{_quote(f.name)}: ", json_writer(f.type)) for f in type_]
         return lambda row: "{" + ", ".join(head + write(row[name]) for name, head, write in parts) + "}"
     if _is_list(type_):
         element = json_writer(type_.value_type)
@@ -95,14 +95,14 @@ def _json_writer(type_: pa.DataType) -> Writer:
         return lambda value: leaf(value) if math.isfinite(value) else f'"{leaf(value)}"'
     if types.is_boolean(type_) or is_number(type_):
         return leaf
-    return lambda value: _quoted(leaf(value))
+    return lambda value: _quote(leaf(value))
 
 
 def _json_map(type_: pa.MapType) -> Writer:
     key_text, write = cell_writer(type_.key_type), json_writer(type_.item_type)
 
     def entries(pairs: list[tuple[Any, Any]]) -> str:
-        return "{" + ", ".join(f"{_quoted(key_text(key))}: {write(value)}" for key, value in pairs) + "}"
+        return "{" + ", ".join(f"{_quote(key_text(key))}: {write(value)}" for key, value in pairs) + "}"
 
     return entries
 
@@ -148,7 +148,7 @@ def _moment_text(ticks: int, per_second: int, digits: int) -> str:
     return f"{text}.{fraction:0{digits}d}" if digits else text
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

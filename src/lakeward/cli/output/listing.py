@@ -55,7 +55,7 @@ def show_listing(
         show_json(list(rows))
         return
     if not rows:
-        said(nothing)
+        say(nothing)
         return
     heads = [
         TableColumn(
@@ -100,7 +100,7 @@ def moment(epoch_ms: int) -> str | None:
     return datetime.fromtimestamp(epoch_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S") + "Z"
 
 
-def said(message: str) -> None:
+def say(message: str) -> None:
     """Tell a person what was done, on stderr: stdout is for data."""
     click.echo(lines(message), err=True)
 

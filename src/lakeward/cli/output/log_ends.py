@@ -39,7 +39,7 @@ class LogEnds:
             start = self.earliest.get(bucket, self.latest[bucket])
             return start, min(start + width, self.latest[bucket])
 
-        rows = self._filled(n, columns, window).slice(0, n)
+        rows = self._fill(n, columns, window).slice(0, n)
         return rows if metadata else without_metadata(rows)
 
     def last_rows(self, n: int, columns: Sequence[str] | None, *, metadata: bool = False) -> pa.Table:
@@ -49,18 +49,18 @@ class LogEnds:
             stop = self.latest[bucket]
             return max(self.earliest.get(bucket, 0), stop - width), stop
 
-        rows = self._filled(n, columns, window)
+        rows = self._fill(n, columns, window)
         rows = rows.slice(max(rows.num_rows - n, 0))
         return rows if metadata else without_metadata(rows)
 
-    def clamped(self, offset: int) -> dict[BucketId, int]:
+    def clamp(self, offset: int) -> dict[BucketId, int]:
         """An offset for every bucket, moved to where the bucket's log begins or ends if it is outside."""
         return {b: max(self.earliest.get(b, 0), min(offset, end)) for b, end in self.latest.items()}
 
     def _of_partitions(self, offsets: Offsets) -> dict[BucketId, int]:
         return {b: o for b, o in offsets.items() if self._partitions is None or b.partition in self._partitions}
 
-    def _filled(self, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
+    def _fill(self, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
         """`n` rows of each bucket that has so many, or more, by time; `window` says where a width of offsets lies."""
         import pyarrow as pa
 
@@ -68,10 +68,10 @@ class LogEnds:
         rows = self._read(columns, windows, self._partitions)
         if rows.num_rows < sum(stop - start for start, stop in windows.values()):  # some offsets have no row
             partitions = dict.fromkeys(bucket.partition for bucket in windows)
-            rows = pa.concat_tables([self._widened(p, n, columns, window) for p in partitions])
+            rows = pa.concat_tables([self._widen(p, n, columns, window) for p in partitions])
         return rows.sort_by([("_timestamp", "ascending"), ("_bucket", "ascending"), ("_offset", "ascending")])
 
-    def _widened(self, partition: str | None, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
+    def _widen(self, partition: str | None, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
         """The same of one partition, whose buckets are told apart by their numbers: twice as wide until it suffices."""
         widths = {bucket: n for bucket in self.latest if bucket.partition == partition}
         while True:

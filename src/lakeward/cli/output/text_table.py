@@ -58,7 +58,7 @@ class TextTable:
                 # Later rows that need more room will need still more; a header for each step would be a nuisance.
                 self._needed[i] = widest + widest // 4 if self._widths else widest
             self._needed[i] = max(self._needed[i], widest)
-        widths = self._settled()
+        widths = self._fit()
         if self._width is not None and _line_width(widths) > self._width:
             self._write_records(shown)
             return
@@ -81,35 +81,35 @@ class TextTable:
             self._out.write(click.style("─" * self._width, dim=True) + "\n")
             for column, text in zip(self._columns, row, strict=True):
                 title = column.title + " " * (titles - cell_width(column.title))
-                self._out.write(f"{click.style(title, bold=True)}{_GAP}{shortened(text, room)}\n")
+                self._out.write(f"{click.style(title, bold=True)}{_GAP}{shorten(text, room)}\n")
         self._out.flush()
 
-    def _settled(self) -> list[int]:
+    def _fit(self) -> list[int]:
         wanted = [max(need, c.width) for need, c in zip(self._needed, self._columns, strict=True)]
         if self._width is None or _line_width(wanted) <= self._width:
             return wanted
         floors = [
             min(need, _NARROWEST) if c.is_text else need for need, c in zip(self._needed, self._columns, strict=True)
         ]
-        return fitted(self._needed, self._width, floors)
+        return fit_widths(self._needed, self._width, floors)
 
     def _header(self) -> None:
-        titles = [self._aligned(i, c.title) for i, c in enumerate(self._columns)]
+        titles = [self._align(i, c.title) for i, c in enumerate(self._columns)]
         line = _GAP.join(titles).rstrip()
         self._rows_under_header = 0
         self._out.write((click.style(line, bold=True) if self._is_fancy else line) + "\n")
 
     def _cell(self, i: int, text: str, *, is_null: bool) -> str:
-        aligned = self._aligned(i, text)
+        aligned = self._align(i, text)
         return click.style(aligned, dim=True) if is_null and self._is_fancy else aligned
 
-    def _aligned(self, i: int, text: str) -> str:
-        cut = shortened(text, self._widths[i])
+    def _align(self, i: int, text: str) -> str:
+        cut = shorten(text, self._widths[i])
         pad = " " * (self._widths[i] - cell_width(cut))
         return pad + cut if self._columns[i].is_number else cut + pad
 
 
-def fitted(needed: Sequence[int], width: int, floors: Sequence[int]) -> list[int]:
+def fit_widths(needed: Sequence[int], width: int, floors: Sequence[int]) -> list[int]:
     """Column widths that fit a line if they can: the widest columns give way first, none below its floor."""
     widths = list(needed)
     while _line_width(widths) > width:
@@ -133,7 +133,7 @@ def cell_width(text: str) -> int:
     return cell_len(text)
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """The text, cut with `…` where it is longer than `width`."""
     if cell_width(text) <= width:
         return text

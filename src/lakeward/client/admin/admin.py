@@ -135,7 +135,7 @@ class Admin:
             properties=_texts(rest["properties"]),
             custom_properties=_texts(rest["custom_properties"]),
             comment=rest["comment"],
-        ).normalized()
+        ).normalize()
         ask = table_messages.CreateTableRequest(
             table_path=pb_path(path),
             table_json=json_form.dump(json_form.descriptor_to_json(descriptor)),

@@ -81,7 +81,7 @@ class AsyncLake:
             force_finished_tables=tuple(one.table_id for one in forced),
         )
         answer = await self._cluster.ask(Api.LAKE_TIERING_HEARTBEAT, ask)
-        return HeartbeatAnswer(answer.coordinator_epoch, _assigned(answer), _refusals(answer))
+        return HeartbeatAnswer(answer.coordinator_epoch, _assignment(answer), _refusals(answer))
 
     async def prepare(
         self,
@@ -216,7 +216,7 @@ def _entry(one: TieringRound, totals: LakeTotals | None = None) -> messages.PbHe
     )
 
 
-def _assigned(answer: messages.LakeTieringHeartbeatResponse) -> TieringRound | None:
+def _assignment(answer: messages.LakeTieringHeartbeatResponse) -> TieringRound | None:
     given = answer.tiering_table
     if given is None:
         return None

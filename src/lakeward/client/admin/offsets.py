@@ -59,10 +59,10 @@ class TableOffsets:
         if partitions is None:
             found = {p.name: p.id for p in await self._partitions.all()}
         else:
-            found = await self._named(partitions)
+            found = await self._ids_by_name(partitions)
         return [Place(TableBucket(table_id, id_, n), BucketId(name, n)) for name, id_ in found.items() for n in numbers]
 
-    async def _named(self, partitions: Sequence[Named]) -> dict[str, int]:
+    async def _ids_by_name(self, partitions: Sequence[Named]) -> dict[str, int]:
         """The ids of partitions by name. A few are asked for one by one: there may be thousands of others."""
         known = {p.name: p.id for p in partitions if isinstance(p, PartitionInfo)}
         wanted = [_name(p, self._partitions) for p in partitions]

@@ -61,7 +61,7 @@ class Partitions:
             table_path=pb_path(self._info.path), partition_spec=_pb_spec(spec), ignore_if_not_exists=missing_ok
         )
         await self._cluster.ask(Api.DROP_PARTITION, ask)
-        self._cluster.metadata.partition_dropped(self._info.table_id, name)
+        self._cluster.metadata.forget_partition(self._info.table_id, name)
 
     def _check_writable(self, spec: Mapping[str, Any]) -> None:
         """Refuse a name that no row of the table has: nobody could ever write to such a partition."""
@@ -124,7 +124,7 @@ class Partitions:
             if not self._cluster.settings.create_partitions:
                 raise
             await self.create(spec_of_name(self._info.descriptor.partition_keys, name), exist_ok=True)
-            await metadata.partition_known(path, table_id, name)
+            await metadata.wait_for_partition(path, table_id, name)
         self._ensured.add(name)
 
     def _must_be_partitioned(self) -> None:

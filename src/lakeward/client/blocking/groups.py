@@ -77,7 +77,7 @@ class ConsumerGroups:
 
     def groups(self) -> list[ConsumerGroup]:
         """All groups, sorted by name."""
-        table = self._found()
+        table = self._find_table()
         rows = [] if table is None else table.snapshot().to_pylist()
         of_group: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in rows:
@@ -112,7 +112,7 @@ class ConsumerGroups:
             raise self._no_group(group)
         described: list[GroupBucket] = []
         for name in sorted({row["table_name"] for row in rows}):
-            described += self._described(name, [row for row in rows if row["table_name"] == name])
+            described += self._describe_table(name, [row for row in rows if row["table_name"] == name])
         return described
 
     def reset(
@@ -147,7 +147,7 @@ class ConsumerGroups:
         rows = self._rows(group, path)
         if not rows:
             raise self._no_group(group, path)
-        table = self._found()
+        table = self._find_table()
         assert table is not None
         table.delete([{name: row[name] for name in _KEY} for row in rows])
         return len(rows)
@@ -170,9 +170,9 @@ class ConsumerGroups:
             }
             for bucket, offset in offsets.items()
         ]
-        self._made().upsert(rows)
+        self._make_table().upsert(rows)
 
-    def _found(self) -> Table | None:
+    def _find_table(self) -> Table | None:
         if self._offsets is None:
             try:
                 self._offsets = self._conn.table(OFFSETS_TABLE)
@@ -180,8 +180,8 @@ class ConsumerGroups:
                 return None
         return self._offsets
 
-    def _made(self) -> Table:
-        table = self._found()
+    def _make_table(self) -> Table:
+        table = self._find_table()
         if table is None:
             self._conn.create_database(TablePath.parse(OFFSETS_TABLE).database, exist_ok=True)
             table = self._offsets = self._conn.create_table(
@@ -196,12 +196,12 @@ class ConsumerGroups:
         return table
 
     def _rows(self, group: str, path: str | TablePath | None = None) -> list[dict[str, Any]]:
-        table = self._found()
+        table = self._find_table()
         found: list[dict[str, Any]] = [] if table is None else table.lookup_prefix(group).to_pylist()
         name = None if path is None else str(path_of(path))
         return [row for row in found if name in {None, row["table_name"]}]
 
-    def _described(self, name: str, rows: list[dict[str, Any]]) -> list[GroupBucket]:
+    def _describe_table(self, name: str, rows: list[dict[str, Any]]) -> list[GroupBucket]:
         earliest: dict[BucketId, int] = {}
         latest: dict[BucketId, int] = {}
         table_id = -1

@@ -82,7 +82,7 @@ class Cluster:
     async def leader(self, path: TablePath, bucket: TableBucket, partition: str | None, purpose: str = "") -> Channel:
         """A channel to the leader of a bucket; waits for an election."""
         if self.metadata.leader(bucket) is None:
-            await self.metadata.leaders_known(path, [bucket], [partition] if partition else [])
+            await self.metadata.wait_for_leaders(path, [bucket], [partition] if partition else [])
         address = self.metadata.leader(bucket)
         assert address is not None
         return await self.pool.channel(address.host, address.port, purpose)

@@ -107,7 +107,7 @@ class _Job(Generic[T]):
 
     def start(self) -> None:
         """Begin; on the loop."""
-        self._task = self._loop.create_task(_awaited(self._work))
+        self._task = self._loop.create_task(_await(self._work))
         self._task.add_done_callback(lambda _: self._end())
 
     def cancel(self) -> None:
@@ -131,7 +131,7 @@ class _Job(Generic[T]):
             raise CancelledError from None  # the connection was closed meanwhile; a thread is not to die of it
 
 
-async def _awaited(work: Awaitable[T]) -> T:
+async def _await(work: Awaitable[T]) -> T:
     return await work
 
 

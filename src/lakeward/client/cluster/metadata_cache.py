@@ -68,13 +68,13 @@ class MetadataCache:
         """The id of a partition, as far as is known."""
         return self._partition_ids.get((table_id, name))
 
-    def partition_dropped(self, table_id: int, name: str) -> None:
+    def forget_partition(self, table_id: int, name: str) -> None:
         """A partition is gone; its id is not believed again, since servers may go on naming it for a moment."""
         known = self._partition_ids.pop((table_id, name), None)
         if known is not None:
             self._dropped_partitions.add(known)
 
-    async def partition_known(
+    async def wait_for_partition(
         self, path: TablePath, table_id: int, name: str, wait_ms: float = _LEADER_WAIT_MS
     ) -> None:
         """Wait until the servers know a partition that was just created."""
@@ -108,7 +108,7 @@ class MetadataCache:
             )
         self._learn(await self._ask(ask))
 
-    async def leaders_known(
+    async def wait_for_leaders(
         self,
         path: TablePath,
         buckets: Sequence[TableBucket],

@@ -140,10 +140,10 @@ class LogDecoder:
             schema = self._schemas[schema_id]
             if schema is None:
                 raise ErrorCode.CORRUPT_RECORD.error(f"nobody knows its schema {schema_id}")
-            plan = self._plans[schema_id, projected] = self._planned(schema, projected)
+            plan = self._plans[schema_id, projected] = self._make_plan(schema, projected)
         return plan
 
-    def _planned(self, written: Schema, projected: bool) -> _Plan:
+    def _make_plan(self, written: Schema, projected: bool) -> _Plan:
         on_wire: tuple[Column, ...] = written.columns
         positions = tuple(p for p in self.projection if p < len(written.columns))
         if self.projection:
@@ -160,20 +160,20 @@ class LogDecoder:
 
     def decode(self, chunk: Chunk) -> list[pa.RecordBatch]:
         """The wanted rows of a chunk; many small batches come out as one."""
-        found = list(self._decoded(chunk))
+        found = list(self._decode_chunk(chunk))
         if len(found) > 1 and sum(b.num_rows for b in found) < len(found) * _SMALL_ROWS:
             return [pa.concat_batches(found)]
         return found
 
-    def _decoded(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    def _decode_chunk(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         expected = chunk.from_offset
         tells_gaps = self.tells_gaps and (self._where is None or chunk.unfiltered)  # filtering leaves out whole batches
         for span in batches_of(chunk.data):
             header = span.header
             if header.base_offset > expected and tells_gaps:
-                self._jumped(chunk, expected, header.base_offset)
+                self._take_gap(chunk, expected, header.base_offset)
             if header.given_up or (tells_gaps and not header.record_count and header.last_offset_delta):
-                self._jumped(chunk, max(expected, header.base_offset), header.last_offset + 1)
+                self._take_gap(chunk, max(expected, header.base_offset), header.last_offset + 1)
             expected = max(expected, header.last_offset + 1)
             first = max(chunk.from_offset - header.base_offset, 0)
             last = header.last_offset_delta + 1
@@ -181,16 +181,16 @@ class LogDecoder:
                 last = min(last, chunk.to_offset - header.base_offset)
             if first >= last:
                 continue
-            batch = self._checked(chunk, span)
+            batch = self._decode_batch(chunk, span)
             if batch is not None and first < batch.num_rows:
                 yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
 
-    def _jumped(self, chunk: Chunk, start: int, stop: int) -> None:
+    def _take_gap(self, chunk: Chunk, start: int, stop: int) -> None:
         stop = stop if chunk.to_offset is None else min(stop, chunk.to_offset)
         if start < stop:
-            self._damage.jumped(chunk.id, start, stop)
+            self._damage.take_gap(chunk.id, start, stop)
 
-    def _checked(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
+    def _decode_batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
         """The rows of a batch; None when none are wanted, or when they cannot be read and are left out by intent."""
         header = span.header
         try:
@@ -210,7 +210,7 @@ class LogDecoder:
         except Exception as wrong:  # noqa: BLE001 - whatever a library makes of bad bytes, it is one thing to a reader
             reason = str(wrong) or type(wrong).__name__
         start = max(header.base_offset, chunk.from_offset)
-        self._damage.met(chunk.id, start, header.last_offset + 1, reason, chunk.data[span.start : span.end])
+        self._damage.take_damage(chunk.id, start, header.last_offset + 1, reason, chunk.data[span.start : span.end])
         return None
 
     def _may_match(self, chunk: Chunk, span: BatchSpan) -> bool:
@@ -235,12 +235,12 @@ class LogDecoder:
             pieces, _ = project_batch(chunk.data, span, plan.surgery)
             payload = memoryview(b"".join(pieces))[header.header_bytes :]
         rows, changes = self._rows(plan, header, payload)
-        arrays = self._arranged(plan, rows, header.record_count)
+        arrays = self._arrange(plan, rows, header.record_count)
         if self._metadata_columns:
             arrays += self._metadata(chunk.bucket, span, changes)
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _arranged(self, plan: _Plan, rows: pa.RecordBatch | None, count: int) -> list[pa.Array]:
+    def _arrange(self, plan: _Plan, rows: pa.RecordBatch | None, count: int) -> list[pa.Array]:
         return [
             pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
             for place, field in zip(plan.places, self._fields, strict=True)

@@ -70,13 +70,13 @@ class Damage:
         self.keeps_bytes = keeps_bytes
         self.left_out: list[LeftOut] = []
 
-    def met(self, bucket: BucketId, start: int, stop: int, reason: str, data: memoryview | None = None) -> None:
+    def take_damage(self, bucket: BucketId, start: int, stop: int, reason: str, data: memoryview | None = None) -> None:
         """Rows are there, and cannot be read."""
         if not self.skips:
             raise DamagedError(self.table, bucket, start, stop, reason)
         self._note(LeftOut(bucket, start, stop, reason, data=bytes(data) if self.keeps_bytes and data else None))
 
-    def jumped(self, bucket: BucketId, start: int, stop: int) -> None:
+    def take_gap(self, bucket: BucketId, start: int, stop: int) -> None:
         """The log goes on at a later offset than the last one ended."""
         self._note(LeftOut(bucket, start, stop, NOT_THERE, missing=True))
 

@@ -66,8 +66,8 @@ class ClientSettings:
             round_robin=rows.WRITER_NO_KEY_ASSIGNER.read(given) == "ROUND_ROBIN",
             check_crc=rows.SCANNER_CHECK_CRC.read(given),
             batch_raw_bytes_max=rows.SCANNER_BATCH_MAX.read(given),
-            fetch_bytes_max=_given(rows.FETCH_MAX, given, _FETCH_BYTES),
-            bucket_fetch_bytes_max=_given(rows.FETCH_MAX_BUCKET, given, _BUCKET_FETCH_BYTES),
+            fetch_bytes_max=_option_or(rows.FETCH_MAX, given, _FETCH_BYTES),
+            bucket_fetch_bytes_max=_option_or(rows.FETCH_MAX_BUCKET, given, _BUCKET_FETCH_BYTES),
             fetch_wait_ms=rows.FETCH_WAIT.read(given),
             fetch_bytes_min=rows.FETCH_MIN.read(given),
             segments_ahead=rows.REMOTE_PREFETCH.read(given),
@@ -78,7 +78,7 @@ class ClientSettings:
         )
 
 
-def _given(option: Option[int], given: Mapping[str, str], otherwise: int) -> int:
+def _option_or(option: Option[int], given: Mapping[str, str], otherwise: int) -> int:
     return option.read(given) if option.key in given else otherwise
 
 

@@ -3,5 +3,5 @@
 key_forms    keys as people hold them → Arrow
 table_keys   key columns → bytes, and the bucket they belong to
 conventions  Java's way of bucketing and pyfluss' way, and what a table says of it
-packed       stretches of bytes in one buffer: keys, rows
+packed_bytes  stretches of bytes in one buffer: keys, rows
 """

@@ -40,7 +40,7 @@ def bucketing_of(text: str) -> Bucketing:
         ) from None
 
 
-def declared(custom_properties: Mapping[str, str]) -> Bucketing | None:
+def declared_bucketing(custom_properties: Mapping[str, str]) -> Bucketing | None:
     """What a table's properties say, if anything."""
     text = custom_properties.get(PROPERTY)
     return None if text is None else bucketing_of(text)

@@ -95,14 +95,12 @@ def without_negative_zero(values: pa.Array) -> pa.Array:
 def _rows_of(keys: Any, schema: Schema, path: TablePath, what: str) -> Rows:
     frame = frame_as_table(keys)
     if frame is not None:
-        return _selected(frame, schema, what)
+        return _select(frame, schema, what)
     if isinstance(keys, Mapping):
         held = {name: keys[name] for name in schema.names if name in keys}
         many = bool(held) and all(isinstance(v, _SEQUENCES) or _is_array(v) for v in held.values())
         return (
-            _of_rows([keys], schema, path, what)
-            if not many
-            else _selected(columns_as_table(held, schema), schema, what)
+            _of_rows([keys], schema, path, what) if not many else _select(columns_as_table(held, schema), schema, what)
         )
     if isinstance(keys, pa.Array | pa.ChunkedArray) or _is_array(keys):
         return _of_values(keys, schema, what)
@@ -111,7 +109,7 @@ def _rows_of(keys: Any, schema: Schema, path: TablePath, what: str) -> Rows:
     return _of_rows(list(keys), schema, path, what)
 
 
-def _selected(rows: Rows, schema: Schema, what: str) -> Rows:
+def _select(rows: Rows, schema: Schema, what: str) -> Rows:
     missing = [name for name in schema.names if name not in rows.schema.names]
     if missing:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(f"column '{missing[0]}' of the {what} is missing.")
@@ -132,7 +130,7 @@ def _of_rows(rows: Sequence[Any], schema: Schema, path: TablePath, what: str) ->
     if not rows:
         return columns_as_table({name: [] for name in schema.names}, schema)
     if all(isinstance(row, Mapping) for row in rows):
-        return columns_as_table({n: [_held(row, n, what) for row in rows] for n in schema.names}, schema)
+        return columns_as_table({n: [_cell(row, n, what) for row in rows] for n in schema.names}, schema)
     if all(isinstance(row, tuple | list) for row in rows):
         if any(len(row) != len(schema.names) for row in rows):
             raise ErrorCode.INVALID_TARGET_COLUMN.error(
@@ -146,7 +144,7 @@ def _of_rows(rows: Sequence[Any], schema: Schema, path: TablePath, what: str) ->
     return columns_as_table({schema.names[0]: list(rows)}, schema)
 
 
-def _held(row: Mapping[str, Any], name: str, what: str) -> Any:
+def _cell(row: Mapping[str, Any], name: str, what: str) -> Any:
     try:
         return row[name]
     except KeyError:

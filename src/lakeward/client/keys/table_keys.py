@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.key_forms import KeyForms
-from lakeward.client.keys.packed import Packed
+from lakeward.client.keys.packed_bytes import PackedBytes
 from lakeward.errors import ErrorCode
 from lakeward.model.data_types import NESTED
 from lakeward.model.schema import Column
@@ -64,11 +64,11 @@ class TableKeys:
 
     # -- keys ---------------------------------------------------------------------------------------------------------
 
-    def encode(self, rows: pa.RecordBatch) -> Packed:
+    def encode(self, rows: pa.RecordBatch) -> PackedBytes:
         """The stored key of each row, within its partition."""
-        return _encoded(rows, self._physical, self._encoding)
+        return _encode(rows, self._physical, self._encoding)
 
-    def buckets(self, rows: pa.RecordBatch, keys: Packed, bucketing: Bucketing) -> NDArray[np.int32]:
+    def buckets(self, rows: pa.RecordBatch, keys: PackedBytes, bucketing: Bucketing) -> NDArray[np.int32]:
         """The bucket of each row, whose keys are encoded already."""
         follow_pyfluss = bucketing is Bucketing.PYFLUSS
         if self._keys_are_bucket_keys:
@@ -106,12 +106,12 @@ class TableKeys:
                 f"primary_key=['a', 'b'], bucket_by=['a']."
             )
 
-    def encode_prefixes(self, rows: pa.RecordBatch) -> Packed:
+    def encode_prefixes(self, rows: pa.RecordBatch) -> PackedBytes:
         """What the stored keys of each prefix begin with."""
-        return _encoded(rows, self._bucket, self._encoding)
+        return _encode(rows, self._bucket, self._encoding)
 
 
-def _encoded(rows: pa.RecordBatch, columns: Sequence[Column], encoding: KeyEncoding) -> Packed:
+def _encode(rows: pa.RecordBatch, columns: Sequence[Column], encoding: KeyEncoding) -> PackedBytes:
     arrays = [rows.column(c.name) for c in columns]
     types = [c.type for c in columns]
     if any(t.root in NESTED for t in types):
@@ -120,5 +120,5 @@ def _encoded(rows: pa.RecordBatch, columns: Sequence[Column], encoding: KeyEncod
         pieces = [encode(v) for v in values]
         bounds = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum([len(p) for p in pieces], out=bounds[1:])
-        return Packed(np.frombuffer(b"".join(pieces), np.uint8).copy(), bounds)
-    return Packed(*encode_keys(arrays, types, encoding))
+        return PackedBytes(np.frombuffer(b"".join(pieces), np.uint8).copy(), bounds)
+    return PackedBytes(*encode_keys(arrays, types, encoding))

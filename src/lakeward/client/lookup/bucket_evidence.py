@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lakeward.client.admin.offsets import Place, TableOffsets
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
-from lakeward.client.keys.conventions import PROPERTY, Bucketing, can_disagree, declared
+from lakeward.client.keys.conventions import PROPERTY, Bucketing, can_disagree, declared_bucketing
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup.lookups import AskedKeys, Lookups
 from lakeward.client.state.value_decoder import ValueDecoder
@@ -42,7 +42,7 @@ class BucketEvidence:
         lookups: Lookups,
         told: Bucketing | None = None,
     ) -> None:
-        said = told or declared(info.descriptor.custom_properties)
+        said = told or declared_bucketing(info.descriptor.custom_properties)
         self._cluster = cluster
         self._info = info
         self._offsets = TableOffsets(cluster, info, partitions)
@@ -77,7 +77,7 @@ class BucketEvidence:
         here = place.bucket.bucket
         strays = np.flatnonzero((own != here) & (other == here))
         if len(strays):
-            raise self._strayed(rows, int(strays[0]), int(own[strays[0]]), here)
+            raise self._stray_error(rows, int(strays[0]), int(own[strays[0]]), here)
 
     async def explain_missing(self, asked: AskedKeys, lacking: NDArray[np.intp]) -> None:
         """Seek missing keys where pyfluss would have put them, as long as that may be why; found there is an error."""
@@ -91,10 +91,10 @@ class BucketEvidence:
         strays = np.flatnonzero(found.places >= 0)
         if len(strays):
             stray = int(strays[0])
-            raise self._strayed(asked.rows, stray, int(own[stray]), int(other[stray]))
+            raise self._stray_error(asked.rows, stray, int(own[stray]), int(other[stray]))
         self._sought_left -= len(sought)
 
-    def _strayed(self, rows: pa.RecordBatch, row: int, own: int, other: int) -> LakewardError:
+    def _stray_error(self, rows: pa.RecordBatch, row: int, own: int, other: int) -> LakewardError:
         key = {c.name: rows.column(c.name)[row].as_py() for c in self._keys.primary}
         shown = ", ".join(f"{name}={value!r:.60}" for name, value in key.items())
         path = self._info.path

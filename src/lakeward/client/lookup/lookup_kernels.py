@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 from lakeward.records.kernels.memory_kernels import address, copy_bytes, get_u8, put_8
 from lakeward.records.kernels.spans import I64, U8
 from lakeward.records.kernels.varint_kernels import BYTES_MAX_64, PAST_END, get_varint, put_varint, varint_bytes
@@ -19,7 +19,7 @@ REFUSED = -2
 PARTITION, BUCKET, HEAD_WORDS = 0, 1, 2
 
 
-@compiled
+@kernel
 def fields_bytes(starts: I64, ends: I64) -> int:
     """Bytes of repeated fields of one tag; starts and ends are positions."""
     total = 0
@@ -29,7 +29,7 @@ def fields_bytes(starts: I64, ends: I64) -> int:
     return total
 
 
-@compiled
+@kernel
 def put_fields(tag: int, data: U8, starts: I64, ends: I64, out: U8) -> None:
     """Write stretches of a buffer as repeated fields of one tag."""
     base, at = address(data), address(out)
@@ -41,7 +41,7 @@ def put_fields(tag: int, data: U8, starts: I64, ends: I64, out: U8) -> None:
         at += size
 
 
-@compiled
+@kernel
 def cut_values(data: U8, head: I64, starts: I64, ends: I64) -> int:
     """Where each value of one bucket's answer stands in it, −1 where there is none.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.keys.conventions import Bucketing
-from lakeward.client.keys.packed import Packed, spans_of
+from lakeward.client.keys.packed_bytes import PackedBytes, spans_of
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup.bucket_calls import BucketCalls, KeyGroup
 from lakeward.client.lookup.lookup_kernels import (
@@ -56,14 +56,14 @@ class AskedKeys:
     """Keys as they are asked for: their columns, and their bytes."""
 
     rows: pa.RecordBatch
-    keys: Packed
+    keys: PackedBytes
 
     def __len__(self) -> int:
         return len(self.keys)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValues:
     """Values that were found: `places` says for each asked key which value is its own, −1 where there is none."""
 
     values: Spans
@@ -96,11 +96,11 @@ class _Answers:
         self._starts.append(starts)
         self._ends.append(ends)
 
-    def found(self) -> Found:
+    def collect(self) -> FoundValues:
         """All of them."""
         if not self._sources:
-            return Found(Spans.of([]), self.places)
-        return Found(spans_of(self._sources, self._starts, self._ends), self.places)
+            return FoundValues(Spans.of([]), self.places)
+        return FoundValues(spans_of(self._sources, self._starts, self._ends), self.places)
 
 
 class Lookups:
@@ -129,7 +129,7 @@ class Lookups:
         *,
         insert_missing: bool = False,
         only: NDArray[np.intp] | None = None,
-    ) -> Found:
+    ) -> FoundValues:
         """The values of the keys, or of `only` some of them. With `insert_missing` keys that have none get one."""
         answers = _Answers(len(asked))
         groups = await self._groups(asked.rows, asked.keys, bucketing, only, create=insert_missing)
@@ -138,12 +138,12 @@ class Lookups:
             return await self._look_up(channel, part, asked.keys, answers, insert_missing)
 
         await self._calls.settle(groups, send)
-        return answers.found()
+        return answers.collect()
 
     async def _groups(
         self,
         rows: pa.RecordBatch,
-        keys: Packed,
+        keys: PackedBytes,
         bucketing: Bucketing,
         only: NDArray[np.intp] | None = None,
         *,
@@ -169,7 +169,7 @@ class Lookups:
         return found
 
     async def _look_up(
-        self, channel: Channel, groups: Sequence[KeyGroup], keys: Packed, answers: _Answers, insert_missing: bool
+        self, channel: Channel, groups: Sequence[KeyGroup], keys: PackedBytes, answers: _Answers, insert_missing: bool
     ) -> dict[KeyGroup, LakewardError]:
         self._keys.check_version(channel, Api.LOOKUP)
         settings = self._cluster.settings
@@ -201,7 +201,7 @@ class Lookups:
         return Spans.of(values)
 
     async def _look_up_prefixes(
-        self, channel: Channel, groups: Sequence[KeyGroup], prefixes: Packed, found: list[Sequence[bytes]]
+        self, channel: Channel, groups: Sequence[KeyGroup], prefixes: PackedBytes, found: list[Sequence[bytes]]
     ) -> dict[KeyGroup, LakewardError]:
         self._keys.check_version(channel, Api.PREFIX_LOOKUP)
         request = PrefixLookupRequest(
@@ -226,14 +226,14 @@ class Lookups:
             elif reply.error_code:
                 failed[group] = ErrorCode.of_wire(reply.error_code).error(reply.error_message)
             elif len(reply.value_lists) != len(group.which):
-                failed[group] = _miscounted(len(group.which), len(reply.value_lists))
+                failed[group] = _miscount(len(group.which), len(reply.value_lists))
             else:
                 for place, values in zip(group.which.tolist(), reply.value_lists, strict=True):
                     found[place] = values.values
         return failed
 
 
-def _packed_keys(group: KeyGroup, keys: Packed) -> list[bytes | bytearray | memoryview]:
+def _packed_keys(group: KeyGroup, keys: PackedBytes) -> list[bytes | bytearray | memoryview]:
     """A PbLookupReqForBucket: partition and bucket, then the keys as compiled code writes them."""
     starts, ends = keys.bounds[group.which], keys.bounds[group.which + 1]
     packed = bytearray(fields_bytes(starts, ends))
@@ -267,7 +267,7 @@ def _read_all(
             refusal = decode(PbLookupRespForBucket, body)
             failed[group] = ErrorCode.of_wire(refusal.error_code or -1).error(refusal.error_message)
         else:
-            failed[group] = _miscounted(keys, count)
+            failed[group] = _miscount(keys, count)
     return failed | {group: _no_answer(group) for group in left.values()}
 
 
@@ -275,6 +275,6 @@ def _no_answer(group: KeyGroup) -> LakewardError:
     return ErrorCode.UNKNOWN_SERVER_ERROR.error(f"No answer for {group.bucket}.")
 
 
-def _miscounted(keys: int, values: int) -> LakewardError:
+def _miscount(keys: int, values: int) -> LakewardError:
     what = "a damaged answer" if values == DAMAGED else f"{values} values"
     return ErrorCode.UNKNOWN_SERVER_ERROR.error(f"The server gave {what} for {keys} keys.")

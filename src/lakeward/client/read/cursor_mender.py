@@ -44,7 +44,7 @@ class CursorMender:
         self._last_wrong = wrong or self._last_wrong
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._work())
-            self._task.add_done_callback(self._ended)
+            self._task.add_done_callback(self._on_end)
 
     def close(self) -> None:
         """Stop."""
@@ -77,7 +77,7 @@ class CursorMender:
         buckets = [c.place.bucket for c in cursors]
         metadata = self._cluster.metadata
         try:
-            await metadata.leaders_known(self._info.path, buckets, [partition] if partition else [])
+            await metadata.wait_for_leaders(self._info.path, buckets, [partition] if partition else [])
         except LakewardError as wrong:
             if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
                 raise
@@ -93,7 +93,7 @@ class CursorMender:
             del waiting[cursor]
             self._on_mended(cursor)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _on_end(self, task: asyncio.Task[None]) -> None:
         self._task = None
         if task.cancelled():
             return

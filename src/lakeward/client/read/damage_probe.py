@@ -41,7 +41,7 @@ async def behind(cluster: Cluster, info: TableInfo, damage: Damage, cursor: Curs
     if end is None:
         end = (await TableOffsets(cluster, info, Partitions(cluster, info)).of([place], "latest"))[place]
     stop = await next_readable(cluster, info, place, bad, end, wrong.message)
-    damage.met(place.id, bad, stop, wrong.message)
+    damage.take_damage(place.id, bad, stop, wrong.message)
     return stop
 
 

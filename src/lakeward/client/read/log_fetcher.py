@@ -81,7 +81,7 @@ class LogFetcher:
         self._follow = follow
         self._filter = None if where is None else filter_message(where, info.schema)
         self._loop = asyncio.get_running_loop()
-        self._mender = CursorMender(cluster, info, self._mended, self.fail, self._dropped)
+        self._mender = CursorMender(cluster, info, self._on_mend, self.fail, self._on_drop)
         self._active = 0
         self._idle: dict[Cursor, None] = {}
         self._bulk: dict[Channel, int] = {}
@@ -137,11 +137,11 @@ class LogFetcher:
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
-    def _mended(self, cursor: Cursor) -> None:
+    def _on_mend(self, cursor: Cursor) -> None:
         self._idle[cursor] = None
         self._pump_soon()
 
-    def _dropped(self, cursor: Cursor) -> None:
+    def _on_drop(self, cursor: Cursor) -> None:
         """A partition that is gone has nothing left to follow; a bounded scan must not pass over it."""
         if self._follow:
             self._active -= 1
@@ -220,15 +220,15 @@ class LogFetcher:
         try:
             answer = channel.post(Api.FETCH_LOG, request, timeout_ms=wait_ms + _ANSWER_GRACE_MS)
         except LakewardError as wrong:
-            self._failed(cursors, wrong)
+            self._on_failure(cursors, wrong)
             return
         under_way[channel] = under_way.get(channel, 0) + 1
         self._asked.add(answer)
-        answer.add_done_callback(lambda done: self._answered(channel, cursors, under_way, done))
+        answer.add_done_callback(lambda done: self._on_answer(channel, cursors, under_way, done))
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _answered(
+    def _on_answer(
         self, channel: Channel, cursors: list[Cursor], under_way: dict[Channel, int], answer: asyncio.Future[Any]
     ) -> None:
         self._asked.discard(answer)
@@ -238,7 +238,7 @@ class LogFetcher:
         wrong = answer.exception()
         if wrong is not None:
             assert isinstance(wrong, LakewardError)
-            self._failed(cursors, wrong)
+            self._on_failure(cursors, wrong)
             return
         told = {(b.partition_id, b.bucket_id): b for t in answer.result().tables_resp for b in t.buckets_resp}
         idle: list[Cursor] = []
@@ -249,15 +249,15 @@ class LogFetcher:
             before = cursor.next_offset
             if reply is None or reply.error_code:
                 code = ErrorCode.of_wire((reply.error_code if reply else None) or ErrorCode.NETWORK.value)
-                self._failed([cursor], code.error(reply.error_message if reply else None))
+                self._on_failure([cursor], code.error(reply.error_message if reply else None))
             elif reply.remote_log_fetch_info is not None:
                 cursor.failures = 0
                 self._spawn(self._read_remote(cursor, reply.remote_log_fetch_info))
             else:
                 try:
-                    self._received(cursor, reply)
+                    self._take_reply(cursor, reply)
                 except CorruptError as no_batch:
-                    self._failed([cursor], no_batch)
+                    self._on_failure([cursor], no_batch)
                 else:
                     idle.append(cursor)
             starved = starved and cursor.next_offset == before and not cursor.caught_up
@@ -276,7 +276,7 @@ class LogFetcher:
         self._pump_soon()
         self._tell()
 
-    def _received(self, cursor: Cursor, reply: PbFetchLogRespForBucket) -> None:
+    def _take_reply(self, cursor: Cursor, reply: PbFetchLogRespForBucket) -> None:
         cursor.failures = 0
         is_filtered = self._filter is not None and not cursor.whole_rows
         if reply.records:
@@ -287,7 +287,7 @@ class LogFetcher:
         if passed > cursor.next_offset:
             if not is_filtered and self._decoder.tells_gaps:  # nothing was to be left out, so nothing is there
                 stop = passed if cursor.end_offset is None else min(passed, cursor.end_offset)
-                self._damage.jumped(cursor.place.id, cursor.next_offset, stop)
+                self._damage.take_gap(cursor.place.id, cursor.next_offset, stop)
             cursor.next_offset = passed
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
@@ -330,7 +330,7 @@ class LogFetcher:
             self._room.clear()
             await self._room.wait()
 
-    def _failed(self, cursors: Iterable[Cursor], wrong: LakewardError) -> None:
+    def _on_failure(self, cursors: Iterable[Cursor], wrong: LakewardError) -> None:
         for cursor in cursors:
             where = f"{self._info.path}, bucket {cursor.place.id}"
             if wrong.code is ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
@@ -365,9 +365,9 @@ class LogFetcher:
     def _spawn(self, work: Any) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self.watched)
+        task.add_done_callback(self.on_task_end)
 
-    def watched(self, task: asyncio.Task[None]) -> None:
+    def on_task_end(self, task: asyncio.Task[None]) -> None:
         """A task that works for this scan has ended; if it failed, so does the scan."""
         self._tasks.discard(task)
         if task.cancelled():

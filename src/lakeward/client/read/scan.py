@@ -100,7 +100,7 @@ class AsyncScan:
         for place in places:
             fetcher.subscribe(place, starts[place], ends[place])
         async with fetcher:
-            async for batch in _limited(fetcher, self._asked.limit):
+            async for batch in _limit(fetcher, self._asked.limit):
                 yield batch
 
     async def follow(self) -> AsyncGenerator[pa.RecordBatch, None]:
@@ -113,7 +113,7 @@ class AsyncScan:
         async with fetcher:
             watch = self._watch_partitions(fetcher, set(places))
             try:
-                async for batch in _limited(fetcher, self._asked.limit):
+                async for batch in _limit(fetcher, self._asked.limit):
                     yield batch
             finally:
                 if watch is not None:
@@ -133,7 +133,7 @@ class AsyncScan:
                     fetcher.subscribe(place, start, None)
 
         task = asyncio.create_task(watch())
-        task.add_done_callback(fetcher.watched)
+        task.add_done_callback(fetcher.on_task_end)
         return task
 
     async def _places(self) -> list[Place]:
@@ -182,7 +182,7 @@ def _bucket_id(key: Any) -> BucketId:
     return BucketId(partition, int(bucket))
 
 
-async def _limited(batches: AsyncIterator[pa.RecordBatch], limit: int | None) -> AsyncIterator[pa.RecordBatch]:
+async def _limit(batches: AsyncIterator[pa.RecordBatch], limit: int | None) -> AsyncIterator[pa.RecordBatch]:
     if limit == 0:
         return
     left = limit

@@ -65,7 +65,7 @@ class RemoteAccess:
         except DeniedError as refused:
             if self._has_keys:
                 raise
-            renewed = await self._renewed(root, session)
+            renewed = await self._renew(root, session)
             try:
                 return await self._read(renewed, root, path, start, end)
             except DeniedError as again:
@@ -79,7 +79,7 @@ class RemoteAccess:
         """Let go of the stores."""
         session, self._session = self._session, None
         if session is not None:
-            await _closed(session)
+            await _close_stores(session)
 
     @property
     def _has_keys(self) -> bool:
@@ -95,22 +95,22 @@ class RemoteAccess:
         finally:
             session.readers -= 1
             if session is not self._session and not session.readers:
-                await _closed(session)
+                await _close_stores(session)
 
     async def _current(self, root: str) -> _Session:
         session = self._session
         if session is not None and self._clock.monotonic() < session.renew_at_s:
             return session
-        return await self._renewed(root, session)
+        return await self._renew(root, session)
 
-    async def _renewed(self, root: str, before: _Session | None) -> _Session:
+    async def _renew(self, root: str, before: _Session | None) -> _Session:
         """A session after this one; several readers that want one get the same."""
         async with self._renewing:
             current = self._session
             if current is not None and current is not before:
                 return current
             try:
-                self._session = await self._asked(root)
+                self._session = await self._ask_session(root)
             except LakewardError as wrong:
                 now_s = self._clock.monotonic()
                 if before is None or now_s >= before.ends_at_s:
@@ -122,19 +122,19 @@ class RemoteAccess:
                 before.renew_at_s = min(now_s + _TRY_AGAIN_S, before.ends_at_s)
                 return before
             if before is not None and not before.readers:
-                await _closed(before)
+                await _close_stores(before)
             return self._session
 
-    async def _asked(self, root: str) -> _Session:
+    async def _ask_session(self, root: str) -> _Session:
         now_s = self._clock.monotonic()
         if self._has_keys:
-            return _Session(_overridden({}, self._options), now_s + _UNENDING_S, now_s + _UNENDING_S)
+            return _Session(_override({}, self._options), now_s + _UNENDING_S, now_s + _UNENDING_S)
         told = await self._ask()
         life_s: float = _UNENDING_S
         if told.expiration_time is not None:
             life_s = max((told.expiration_time - self._clock.now_ms()) / 1000, 0)
         settings = {pair.key: pair.value for pair in told.addition_info} | _credentials(root, bytes(told.token))
-        return _Session(_overridden(settings, self._options), now_s + life_s * _RENEWED_AT, now_s + life_s)
+        return _Session(_override(settings, self._options), now_s + life_s * _RENEWED_AT, now_s + life_s)
 
 
 def _credentials(root: str, token: bytes) -> dict[str, str]:
@@ -156,13 +156,13 @@ def _credentials(root: str, token: bytes) -> dict[str, str]:
     return {key: str(value) for key, value in found.items() if value}
 
 
-def _overridden(told: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
+def _override(told: Mapping[str, str], options: Mapping[str, str]) -> dict[str, str]:
     """The server's settings, but for those that the connection gives under any of their names."""
     canonical = REMOTE_STORE_OPTIONS.canonical
     return dict(canonical(*one) for one in told.items()) | dict(canonical(*one) for one in options.items())
 
 
-async def _closed(session: _Session) -> None:
+async def _close_stores(session: _Session) -> None:
     stores, session.stores = session.stores, {}
     for store in stores.values():
         await store.close()

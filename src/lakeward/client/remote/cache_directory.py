@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.runtime.process_lock import locked
+from lakeward.runtime.process_lock import try_lock
 
 _PREFIX = "lakeward-remote-log-"
 _TRIES = 5
@@ -26,7 +26,7 @@ class CacheDirectory:
         try:
             parent.mkdir(parents=True, exist_ok=True)
             sweep(parent)
-            self.path, self._lock = _made(parent)
+            self.path, self._lock = _make_directory(parent)
         except OSError as wrong:
             raise ErrorCode.STORAGE.error(
                 f"Remote log segments cannot be put into {parent}: {wrong}. Set client.scanner.io.tmpdir to a "
@@ -46,16 +46,16 @@ class CacheDirectory:
 def sweep(parent: Path) -> None:
     """Remove the directories of processes that are no more."""
     for path in parent.glob(f"{_PREFIX}*"):
-        lock = _locked(path)
+        lock = _try_lock(path)
         if lock is not None:
             shutil.rmtree(path, ignore_errors=True)
             os.close(lock)
 
 
-def _made(parent: Path) -> tuple[Path, int | None]:
+def _make_directory(parent: Path) -> tuple[Path, int | None]:
     for _ in range(_TRIES):
         path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        lock = _locked(path)
+        lock = _try_lock(path)
         if lock is not None:
             if path.exists():
                 return path, lock
@@ -63,9 +63,9 @@ def _made(parent: Path) -> tuple[Path, int | None]:
     raise OSError("other processes sweep it all the time")
 
 
-def _locked(path: Path) -> int | None:
+def _try_lock(path: Path) -> int | None:
     """The lock on a directory, None when another holds it or it is not ours."""
     try:
-        return locked(path, os.O_RDONLY | os.O_DIRECTORY)
+        return try_lock(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None

@@ -49,7 +49,7 @@ def _read(segment: Segment, start: int, wanted: int) -> memoryview:
     except OSError as wrong:
         raise ErrorCode.STORAGE.error(f"The remote log segment {path} cannot be read: {wrong}.") from wrong
     if len(data) < wanted:
-        raise segment.damaged(f"it has {start + len(data)} of {segment.size_bytes} bytes")
+        raise segment.damage_error(f"it has {start + len(data)} of {segment.size_bytes} bytes")
     return memoryview(data)
 
 

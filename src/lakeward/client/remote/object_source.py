@@ -27,16 +27,16 @@ class ObjectSource:
 
         async def load() -> bytes:
             async with self._turns:
-                return await self._got(segment, number)
+                return await self._get_piece(segment, number)
 
         return await self._cache.piece(f"{segment.url}#{number}", load, self._workers)
 
-    async def _got(self, segment: Segment, number: int) -> bytes:
+    async def _get_piece(self, segment: Segment, number: int) -> bytes:
         parts = urlsplit(segment.directory)
         start = number * self.piece_bytes
         end = min(start + self.piece_bytes, segment.size_bytes)
         path = f"{parts.path.strip('/')}/{segment.name}"
         data = await self._access.read(f"{parts.scheme}://{parts.netloc}", path, start, end)
         if len(data) != end - start:
-            raise segment.damaged(f"it has {start + len(data)} of {segment.size_bytes} bytes")
+            raise segment.damage_error(f"it has {start + len(data)} of {segment.size_bytes} bytes")
         return data

@@ -53,35 +53,35 @@ class PieceCache:
                     raise
                 # Who loaded it was cancelled, not we: now it is our turn.
         try:
-            found = await loop.run_in_executor(workers, self._kept, key)
+            found = await loop.run_in_executor(workers, self._find, key)
             if found is None:
                 found = await loop.run_in_executor(workers, self._keep, key, await load())
         except asyncio.CancelledError:
-            self._done(key)
+            self._end_load(key)
             mine.cancel()
             raise
         except BaseException as wrong:
-            self._done(key)
+            self._end_load(key)
             mine.set_exception(wrong)
             raise
-        self._done(key)
+        self._end_load(key)
         mine.set_result(found)
         return found
 
-    def _done(self, key: str) -> None:
+    def _end_load(self, key: str) -> None:
         with self._lock:
             del self._loading[key]
 
     # -- on a worker thread -------------------------------------------------------------------------------------------
 
-    def _kept(self, key: str) -> memoryview | None:
+    def _find(self, key: str) -> memoryview | None:
         with self._lock:
             found = self._files.get(key)
             if found is None:
                 return None
             self._files.move_to_end(key)
         try:
-            return _mapped(found[0], found[1])
+            return _map(found[0], found[1])
         except OSError:
             self._forget(key)
             return None
@@ -92,7 +92,7 @@ class PieceCache:
             path = self._directory.path / f"{self._made}.piece"
         try:
             path.write_bytes(data)
-            mapped = _mapped(path, len(data))
+            mapped = _map(path, len(data))
         except OSError as wrong:
             self._warn(wrong)
             path.unlink(missing_ok=True)
@@ -108,15 +108,15 @@ class PieceCache:
             with self._lock:
                 if self._total_bytes <= self.limit_bytes:
                     return
-                path = self._removed(next(iter(self._files)))
+                path = self._remove(next(iter(self._files)))
             path.unlink(missing_ok=True)
 
     def _forget(self, key: str) -> None:
         with self._lock:
             if key in self._files:
-                self._removed(key)
+                self._remove(key)
 
-    def _removed(self, key: str) -> Path:
+    def _remove(self, key: str) -> Path:
         path, size = self._files.pop(key)
         self._total_bytes -= size
         return path
@@ -162,6 +162,6 @@ def release(parent: Path) -> None:
             cache.close()
 
 
-def _mapped(path: Path, size: int) -> memoryview:
+def _map(path: Path, size: int) -> memoryview:
     with path.open("rb") as file:
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))

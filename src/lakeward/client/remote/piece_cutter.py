@@ -51,7 +51,7 @@ class PieceCutter:
 
     def _cut(self, piece: memoryview, found: list[Cut]) -> None:
         if self._begun:
-            piece = self._completed(piece, found)
+            piece = self._complete(piece, found)
         start = last_end = 0
         last: BatchHeader | None = None
         try:
@@ -67,7 +67,7 @@ class PieceCutter:
         self._at += last_end
         if not self._begun:
             self._begun = bytes(piece[last_end:])
-            size = self._size_begun(self._begun)
+            size = self._size_of_head(self._begun)
             if size and size <= len(self._begun):
                 raise self._no_batch()
 
@@ -76,13 +76,13 @@ class PieceCutter:
         if self._wrong is not None:
             raise self._wrong
         if self._begun:
-            raise self._damaged(f"its last batch, at byte {self._at}, is cut off")
+            raise self._damage_error(f"its last batch, at byte {self._at}, is cut off")
         if self._next_offset != self._segment.end_offset:
-            raise self._damaged(f"it ends at offset {self._next_offset}, not at {self._segment.end_offset}")
+            raise self._damage_error(f"it ends at offset {self._next_offset}, not at {self._segment.end_offset}")
 
-    def _completed(self, piece: memoryview, found: list[Cut]) -> memoryview:
+    def _complete(self, piece: memoryview, found: list[Cut]) -> memoryview:
         """Put the begun batch together; returns what is left of the piece."""
-        size = self._size_begun(self._begun + bytes(piece[:_HEAD_BYTES]))
+        size = self._size_of_head(self._begun + bytes(piece[:_HEAD_BYTES]))
         missing = size - len(self._begun)
         if size == 0 or missing > len(piece):
             self._begun += piece
@@ -97,7 +97,7 @@ class PieceCutter:
         self._at += size
         return piece[missing:]
 
-    def _size_begun(self, head: bytes) -> int:
+    def _size_of_head(self, head: bytes) -> int:
         """The size of a batch that begins so; 0 when too little of it is there to tell."""
         if len(head) < _HEAD_BYTES:
             return 0
@@ -110,11 +110,13 @@ class PieceCutter:
 
     def _follows(self, header: BatchHeader, at: int) -> None:
         if self._next_offset is not None and header.base_offset != self._next_offset:
-            raise self._damaged(f"offset {self._next_offset} is missing at byte {at}; {header.base_offset} is there")
+            raise self._damage_error(
+                f"offset {self._next_offset} is missing at byte {at}; {header.base_offset} is there"
+            )
         self._next_offset = header.last_offset + 1
 
     def _no_batch(self) -> LakewardError:
-        return self._damaged(f"there is no batch at byte {self._at}")
+        return self._damage_error(f"there is no batch at byte {self._at}")
 
-    def _damaged(self, what: str) -> LakewardError:
-        return self._segment.damaged(what)
+    def _damage_error(self, what: str) -> LakewardError:
+        return self._segment.damage_error(what)

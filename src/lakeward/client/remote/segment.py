@@ -24,7 +24,7 @@ class Segment:
         """Where it is, for people."""
         return f"{self.directory}/{self.name}"
 
-    def damaged(self, what: str) -> LakewardError:
+    def damage_error(self, what: str) -> LakewardError:
         """The error of a segment whose bytes are not what they should be."""
         return ErrorCode.CORRUPT_RECORD.error(
             f"The remote log segment {self.url} is damaged: {what}. The log goes on at offset {self.end_offset}."

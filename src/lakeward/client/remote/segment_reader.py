@@ -122,7 +122,7 @@ class _PiecesAhead:
         """Stop what is under way."""
         for _, task in self._under_way:
             task.cancel()
-            task.add_done_callback(_seen)
+            task.add_done_callback(_drop_failure)
         while self._held:
             self._release()
 
@@ -133,7 +133,7 @@ def _places(segments: Sequence[Segment], piece_bytes: int) -> Iterator[_Place]:
             yield _Place(segment, rank, number)
 
 
-def _seen(task: asyncio.Task[memoryview]) -> None:
+def _drop_failure(task: asyncio.Task[memoryview]) -> None:
     """A failure that nobody waits for any more is no news."""
     if not task.cancelled():
         task.exception()

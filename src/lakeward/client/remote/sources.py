@@ -53,13 +53,13 @@ class RemoteSegments:
             return self._directory
         if scheme in {"s3", "s3a"}:
             async with self._opening:
-                self._objects = self._objects or await self._opened()
+                self._objects = self._objects or await self._open_source()
                 return self._objects
         raise ErrorCode.UNSUPPORTED_VERSION.error(
             f"Part of this log lives in {url}; this client reads directories, s3:// and s3a:// only."
         )
 
-    async def _opened(self) -> ObjectSource:
+    async def _open_source(self) -> ObjectSource:
         loop = asyncio.get_running_loop()
         cache = await loop.run_in_executor(self._workers, shared_cache, self._parent, self._settings.remote_cache_bytes)
         return ObjectSource(self._access, cache, self._workers, self._settings.downloads_at_once)

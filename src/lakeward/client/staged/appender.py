@@ -15,7 +15,7 @@ from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.staged.log_headers import read_headers
 from lakeward.client.staged.manifest import BucketAppend, Manifest, WriterChain
 from lakeward.client.staged.planning import Plan
-from lakeward.client.staged.progress import stored_batches, what_is_left
+from lakeward.client.staged.progress import rest_of, stored_batches
 from lakeward.client.staged.staged_bytes import StagedBytes, load_batch
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.client.write.delivery import Delivery, KvDelivery, LogDelivery
@@ -129,7 +129,7 @@ class Appender:
         partition_id = None if id_.partition is None else self._access.partitions.id_of(id_.partition)
         return TableBucket(self._access.info.table_id, partition_id, id_.bucket)
 
-    async def renamed(self, manifest: Manifest, forgotten: Sequence[BucketAppend]) -> Manifest:
+    async def rename_writer(self, manifest: Manifest, forgotten: Sequence[BucketAppend]) -> Manifest:
         """The next revision: what is left for forgotten buckets goes under a fresh writer id, from sequence 0."""
         writer_id = await self._access.ids.fresh(self._access.path)
         anew = {b.key: replace(b, writer_id=writer_id, first_sequence=0) for b in forgotten}
@@ -164,14 +164,14 @@ class Appender:
         ends = await access.offsets.of(list(places.values()), "latest")
         gate = asyncio.Semaphore(_AT_ONCE)
 
-        async def left(to: BucketAppend) -> BucketAppend:
+        async def find_rest(to: BucketAppend) -> BucketAppend:
             place = places[to.key]
             async with gate:
                 found = await read_headers(access, place.bucket, to.partition, to.start_offset, ends[place])
             stored = stored_batches(to, found.headers, from_start=found.from_start, compacted=access.is_compacted)
-            return what_is_left(to, stored)
+            return rest_of(to, stored)
 
-        found = await asyncio.gather(*(left(b) for b in alive))
+        found = await asyncio.gather(*(find_rest(b) for b in alive))
         return [b for b in found if b.batches]
 
     async def _after_refusal(self, manifest: Manifest, left: Sequence[BucketAppend]) -> list[BucketAppend]:
@@ -224,7 +224,7 @@ class Appender:
             while turns:
                 to, number = turns.popleft()
                 sender = senders[to.writer_id]
-                await sender.settled(access.cluster.settings.buffer_bytes)
+                await sender.drain(access.cluster.settings.buffer_bytes)
                 rows, batch = to.batches[number].rows, await self._load(manifest, to, number)
                 self._tell("append")
                 now_ms = self._clock.now_ms()
@@ -235,10 +235,10 @@ class Appender:
                 if number + 1 < len(to.batches):
                     turns.append((to, number + 1))
             for sender in senders.values():
-                await sender.settled()
+                await sender.drain()
         finally:
             for sender in senders.values():
-                if sender.unsettled:
+                if sender.unsettled_batches:
                     sender.fail(ErrorCode.OPERATION_NOT_ATTEMPTED.error("The commit has ended."))
                 sender.close()
 

@@ -24,7 +24,7 @@ from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.private_files import new_private_file, private_directory
 
 
-class Found(NamedTuple):
+class DirectoryEntry(NamedTuple):
     """A file in a directory."""
 
     name: str
@@ -60,7 +60,7 @@ class Directory(Protocol):
         """A stretch of a file."""
         ...
 
-    def files(self, below: str = "") -> list[Found]:
+    def files(self, below: str = "") -> list[DirectoryEntry]:
         """The files directly in a sub-directory; none when it is not there."""
         ...
 
@@ -87,7 +87,7 @@ class LocalDirectory:
     def create_once(self, name: str, pieces: Iterable[bytes | memoryview]) -> bool:
         """Write aside, sync, then link: a link fails when the name is taken, a rename would not."""
         path = self._path / name
-        with _explained(f"write {path}"):
+        with _explain_errors(f"write {path}"):
             private_directory(path.parent)
             aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
             try:
@@ -106,7 +106,7 @@ class LocalDirectory:
     def replace(self, name: str, data: bytes) -> None:
         """Write aside, then rename."""
         path = self._path / name
-        with _explained(f"write {path}"):
+        with _explain_errors(f"write {path}"):
             private_directory(path.parent)
             aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
             with new_private_file(aside) as file:
@@ -116,13 +116,13 @@ class LocalDirectory:
     def open_new(self, name: str) -> BinaryIO:
         """A new file."""
         path = self._path / name
-        with _explained(f"write {path}"):
+        with _explain_errors(f"write {path}"):
             private_directory(path.parent)
             return new_private_file(path)
 
     def close_durably(self, stream: BinaryIO) -> None:
         """Sync file and directory."""
-        with _explained(f"write {stream.name}"):
+        with _explain_errors(f"write {stream.name}"):
             self._sync(stream)
             stream.close()
             _sync_directory(Path(stream.name).parent)
@@ -134,7 +134,7 @@ class LocalDirectory:
     def read(self, name: str) -> bytes | None:
         """All of a file."""
         path = self._path / name
-        with _explained(f"read {path}"):
+        with _explain_errors(f"read {path}"):
             try:
                 return path.read_bytes()
             except FileNotFoundError:
@@ -144,24 +144,24 @@ class LocalDirectory:
         """A stretch of a file."""
         path = self._path / name
         data = bytearray(size)
-        with _explained(f"read {path}"), path.open("rb", buffering=0) as file:
+        with _explain_errors(f"read {path}"), path.open("rb", buffering=0) as file:
             file.seek(position)
             if file.readinto(data) != size:
                 raise cut_off(str(path), position, size)
         return data
 
-    def files(self, below: str = "") -> list[Found]:
+    def files(self, below: str = "") -> list[DirectoryEntry]:
         """The files, without those that are being written."""
-        with _explained(f"list {self._path / below}"):
+        with _explain_errors(f"list {self._path / below}"):
             try:
                 entries = list(os.scandir(self._path / below))
             except FileNotFoundError:
                 return []
-            return [found for e in entries if (found := _found(e)) is not None]
+            return [found for e in entries if (found := _entry_of(e)) is not None]
 
     def subdirectories(self, below: str) -> list[str]:
         """The directories."""
-        with _explained(f"list {self._path / below}"):
+        with _explain_errors(f"list {self._path / below}"):
             try:
                 return [e.name for e in os.scandir(self._path / below) if e.is_dir()]
             except FileNotFoundError:
@@ -169,7 +169,7 @@ class LocalDirectory:
 
     def delete(self, name: str) -> None:
         """Unlink."""
-        with _explained(f"delete {self._path / name}"):
+        with _explain_errors(f"delete {self._path / name}"):
             (self._path / name).unlink(missing_ok=True)
 
     def delete_tree(self, name: str) -> None:
@@ -178,12 +178,12 @@ class LocalDirectory:
         shutil.rmtree(self._path / name, ignore_errors=True)  # who still writes there was given up
 
 
-def _found(entry: os.DirEntry[str]) -> Found | None:
+def _entry_of(entry: os.DirEntry[str]) -> DirectoryEntry | None:
     """A file that is finished and still there."""
     if entry.name.startswith(".") or not entry.is_file():
         return None
     try:
-        return Found(entry.name, entry.stat().st_mtime_ns // 1_000_000)
+        return DirectoryEntry(entry.name, entry.stat().st_mtime_ns // 1_000_000)
     except FileNotFoundError:
         return None
 
@@ -202,7 +202,7 @@ def cut_off(name: str, position: int, size: int) -> LakewardError:
 
 
 @contextmanager
-def _explained(what: str) -> Iterator[None]:
+def _explain_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as wrong:

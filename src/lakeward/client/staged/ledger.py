@@ -28,7 +28,7 @@ _LEFTOVER_MS = 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class DoneBatch:
     """What is known of a batch that is appended; `chain` is what the next one goes on from."""
 
     batch_id: int
@@ -37,7 +37,7 @@ class Done:
     chain: WriterChain | None
 
     @classmethod
-    def of(cls, manifest: Manifest, now_ms: int) -> Done:
+    def of(cls, manifest: Manifest, now_ms: int) -> DoneBatch:
         """The end of a manifest."""
         chain = manifest.chain_after
         if chain is not None:
@@ -51,7 +51,7 @@ class Done:
         return json.dumps(told, separators=(",", ":")).encode()
 
     @classmethod
-    def of_bytes(cls, data: bytes) -> Done:
+    def of_bytes(cls, data: bytes) -> DoneBatch:
         """As it stood in its file."""
         told: Mapping[str, Any] = json.loads(data)
         chain = None if told["chain"] is None else WriterChain.of_json(told["chain"])
@@ -91,10 +91,10 @@ class Ledger:
                 manifests[batch_id] = max(revision, manifests.get(batch_id, 0))
         return Contents(done_id, manifests)
 
-    def done(self, batch_id: int) -> Done | None:
+    def find_done(self, batch_id: int) -> DoneBatch | None:
         """What is known of a batch that is done; None when the ledger has forgotten it."""
         data = self._directory.read(f"{self._name}/{_DONE}{batch_id:019d}")
-        return None if data is None else Done.of_bytes(data)
+        return None if data is None else DoneBatch.of_bytes(data)
 
     def manifest(self, batch_id: int, revision: int) -> Manifest | None:
         """A manifest; None when it is not there any more, because a later batch has one."""
@@ -111,7 +111,7 @@ class Ledger:
         """Delete a manifest of which nothing was appended."""
         self._directory.delete(self._manifest_name(manifest.batch_id, manifest.revision))
 
-    def mark_done(self, done: Done) -> None:
+    def mark_done(self, done: DoneBatch) -> None:
         """Everything of a batch is appended."""
         self._directory.replace(f"{self._name}/{_DONE}{done.batch_id:019d}", done.to_bytes())
 

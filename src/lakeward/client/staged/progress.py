@@ -43,7 +43,7 @@ def stored_batches(
     return stored
 
 
-def what_is_left(to: BucketAppend, stored: int) -> BucketAppend:
+def rest_of(to: BucketAppend, stored: int) -> BucketAppend:
     """The append without the batches that are stored."""
     if not stored:
         return to

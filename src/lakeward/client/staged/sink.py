@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged.appender import Appender, WriterForgottenError
-from lakeward.client.staged.ledger import Contents, Done, Ledger
+from lakeward.client.staged.ledger import Contents, DoneBatch, Ledger
 from lakeward.client.staged.manifest import Manifest
 from lakeward.client.staged.open_directory import directory_at
 from lakeward.client.staged.part import Part
@@ -73,7 +73,7 @@ class StagedSink:
         self._access.refresh()  # the table may have been altered, or created anew, since the last batch
         ledger, contents = self._ledger, self._ledger.contents()
         if batch_id <= contents.done_id:
-            return self._already_done(ledger, batch_id, staged)
+            return self._repeat_result(ledger, batch_id, staged)
         before = self._finish_earlier(ledger, contents, batch_id)
         mine = False
         if batch_id in contents.manifests:
@@ -83,7 +83,7 @@ class StagedSink:
         else:
             return CommitResult(0, 0, already_done=False)
         if manifest is None:
-            return self._already_done(ledger, batch_id, staged)
+            return self._repeat_result(ledger, batch_id, staged)
         done = self._carry_out(ledger, manifest, untouched=mine, keep=keep)
         if not keep:
             ledger.drop_files(p.file for p in staged if p.file is not None)
@@ -97,15 +97,15 @@ class StagedSink:
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
-    def _already_done(self, ledger: Ledger, batch_id: int, staged: Sequence[Part]) -> CommitResult:
+    def _repeat_result(self, ledger: Ledger, batch_id: int, staged: Sequence[Part]) -> CommitResult:
         ledger.drop_files(p.file for p in staged if p.file is not None)
-        done = ledger.done(batch_id)
+        done = ledger.find_done(batch_id)
         rows, size = (sum(p.rows for p in staged), 0) if done is None else (done.rows, done.size_bytes)
         return CommitResult(rows, size, already_done=True)
 
-    def _finish_earlier(self, ledger: Ledger, contents: Contents, batch_id: int) -> Done | None:
+    def _finish_earlier(self, ledger: Ledger, contents: Contents, batch_id: int) -> DoneBatch | None:
         """A batch that was begun and not finished comes before any other; returns the last one that is done."""
-        before = ledger.done(contents.done_id) if contents.done_id >= 0 else None
+        before = ledger.find_done(contents.done_id) if contents.done_id >= 0 else None
         for pending in contents.pending:
             if pending > batch_id:
                 raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
@@ -119,7 +119,7 @@ class StagedSink:
         return before
 
     def _manifest(
-        self, ledger: Ledger, batch_id: int, staged: Sequence[Part], before: Done | None
+        self, ledger: Ledger, batch_id: int, staged: Sequence[Part], before: DoneBatch | None
     ) -> tuple[bool, Manifest | None]:
         """Whether the manifest of a batch is new, and the manifest; None when the batch was done in the meantime."""
         plan = plan_parts(staged, self._access.info, batch_id)
@@ -153,13 +153,13 @@ class StagedSink:
                 "StagedSink must name the same ones."
             )
 
-    def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool, keep: bool = False) -> Done:
+    def _carry_out(self, ledger: Ledger, manifest: Manifest, *, untouched: bool, keep: bool = False) -> DoneBatch:
         while True:
             try:
                 self._access.run(self._appender.append(manifest, untouched=untouched))
                 break
             except WriterForgottenError as wrong:
-                revised = self._access.run(self._appender.renamed(manifest, wrong.forgotten))
+                revised = self._access.run(self._appender.rename_writer(manifest, wrong.forgotten))
                 if not ledger.create(revised):
                     revised = ledger.manifest(revised.batch_id, revised.revision) or revised
                 manifest, untouched = revised, False
@@ -168,7 +168,7 @@ class StagedSink:
                     break  # somebody else was quicker, and has deleted the parts already
                 raise
         self._tell("appended")
-        done = Done.of(manifest, self._clock.now_ms())
+        done = DoneBatch.of(manifest, self._clock.now_ms())
         ledger.mark_done(done)
         self._tell("done")
         if not keep:

@@ -29,7 +29,7 @@ G = TypeVar("G")
 Routed = list[tuple[Destination, R]]
 
 
-class Finished(NamedTuple):
+class FinishedBatch(NamedTuple):
     """A batch that lacks only its sender's name and number."""
 
     rows: int
@@ -65,7 +65,7 @@ class Stage(Protocol, Generic[R, G]):
         """How much memory rows take that were routed or gathered."""
         ...
 
-    def finish(self, batch: G) -> Finished:
+    def finish(self, batch: G) -> FinishedBatch:
         """Encode a batch."""
         ...
 
@@ -127,10 +127,10 @@ class LogStage:
         """As Arrow counts."""
         return int(rows.nbytes)
 
-    def finish(self, batch: pa.RecordBatch) -> Finished:
+    def finish(self, batch: pa.RecordBatch) -> FinishedBatch:
         """Lay out and compress."""
         encoded = self._builder.encode(batch)
-        return Finished(batch.num_rows, encoded.seal(self._info.schema_id, NO_WRITER, NO_SEQUENCE))
+        return FinishedBatch(batch.num_rows, encoded.seal(self._info.schema_id, NO_WRITER, NO_SEQUENCE))
 
 
 class _Changes(NamedTuple):
@@ -183,7 +183,7 @@ class ChangeStage:
         """By partition and bucket key."""
         if piece.is_put is None:
             return self._encoder.upserts(piece.puts)
-        return self._encoder.mixed(piece.keys, piece.is_put, piece.puts)
+        return self._encoder.puts_and_deletes(piece.keys, piece.is_put, piece.puts)
 
     def gather(self, to: Destination, rows: Piece) -> Iterator[list[Piece]]:
         """Batches of the size that the writer's option says."""
@@ -203,7 +203,9 @@ class ChangeStage:
             return int(rows.puts.nbytes)
         return rows.bytes if isinstance(rows, Piece) else sum(p.bytes for p in rows)
 
-    def finish(self, batch: list[Piece]) -> Finished:
+    def finish(self, batch: list[Piece]) -> FinishedBatch:
         """Join the pieces into one batch."""
         encoded = EncodedChanges(self._info.schema_id, batch)
-        return Finished(sum(len(p.which) for p in batch), encoded.seal(self._info.schema_id, NO_WRITER, NO_SEQUENCE))
+        return FinishedBatch(
+            sum(len(p.which) for p in batch), encoded.seal(self._info.schema_id, NO_WRITER, NO_SEQUENCE)
+        )

@@ -12,7 +12,7 @@ from lakeward.client.admin.partitions import Partitions
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
-from lakeward.client.keys.conventions import Bucketing, declared
+from lakeward.client.keys.conventions import Bucketing, declared_bucketing
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.table import LOG_COMPACTION
@@ -59,7 +59,7 @@ class TableAccess:
     @property
     def bucketing(self) -> Bucketing:
         """Whose way of bucketing a log table follows."""
-        return declared(self.info.descriptor.custom_properties) or Bucketing.JAVA
+        return declared_bucketing(self.info.descriptor.custom_properties) or Bucketing.JAVA
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the connection's loop and wait for it."""

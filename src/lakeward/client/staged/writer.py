@@ -12,7 +12,7 @@ from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged.open_directory import directory_at
 from lakeward.client.staged.ordered_work import OrderedWork
 from lakeward.client.staged.part import Entry, Part
-from lakeward.client.staged.stages import Finished, Routed, stage_for
+from lakeward.client.staged.stages import FinishedBatch, Routed, stage_for
 from lakeward.client.staged.table_access import TableAccess
 from lakeward.client.write.batching import Destination
 from lakeward.errors import ErrorCode
@@ -49,7 +49,7 @@ class StagedWriter:
         self._stage = stage_for(self._access, columns, change_type_column)
         self._buffer_bytes = self._access.cluster.settings.buffer_bytes
         self._routing: OrderedWork[Routed[Any]] = OrderedWork(self._access.workers, _ROUTES_PENDING_MAX)
-        self._finishing: OrderedWork[tuple[Destination, Finished]] = OrderedWork(
+        self._finishing: OrderedWork[tuple[Destination, FinishedBatch]] = OrderedWork(
             self._access.workers, _BATCHES_PENDING_MAX
         )
         self._directory = None if staging is None else directory_at(staging)
@@ -149,13 +149,13 @@ class StagedWriter:
     def _finish(self, to: Destination, batch: Any) -> None:
         size = self._stage.raw_bytes(batch)
         self._gathered_bytes -= size
-        for where, finished in self._finishing.put(partial(self._finished, to, batch), here=size < _HERE_BYTES):
+        for where, finished in self._finishing.put(partial(self._finish_batch, to, batch), here=size < _HERE_BYTES):
             self._keep(where, finished)
 
-    def _finished(self, to: Destination, batch: Any) -> tuple[Destination, Finished]:
+    def _finish_batch(self, to: Destination, batch: Any) -> tuple[Destination, FinishedBatch]:
         return to, self._stage.finish(batch)
 
-    def _keep(self, to: Destination, finished: Finished) -> None:
+    def _keep(self, to: Destination, finished: FinishedBatch) -> None:
         self._entries.append(Entry(to.partition, to.bucket, self._size, len(finished.data), finished.rows))
         self._size += len(finished.data)
         if self._stream is not None:

@@ -28,7 +28,7 @@ class Rollback:
         #: The rows that were there.
         self.restored: pa.Table = told.filter(pc.not_equal(told[_CHANGE], _INSERTED))
 
-    def untouched(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def untouched_rows(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of the present state that are as they were."""
         if not self._touched.num_rows:
             return rows

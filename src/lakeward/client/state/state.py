@@ -79,35 +79,35 @@ class TableState:
     async def _way(self, places: list[Place]) -> Callable[[list[Place]], AsyncGenerator[pa.RecordBatch, None]]:
         channel = await self._cluster.leader(self._info.path, places[0].bucket, places[0].id.partition)
         if channel.supports(Api.SCAN_KV):
-            return self._scanned
+            return self._scan
         if not any((await self._offsets.of(places, "earliest")).values()):
-            return self._folded
+            return self._fold
         if await self._offsets.count() <= _ONE_ANSWER_ROWS_MAX:
-            return self._limited
+            return self._scan_by_limit
         raise ErrorCode.UNSUPPORTED_VERSION.error(
             f"The state of {self._info.path} cannot be read here: this server has no SCAN_KV, the beginning of the "
             f"table's changelog is gone, and its more than {_ONE_ANSWER_ROWS_MAX:,} rows are too many for LIMIT_SCAN."
         )
 
-    async def _scanned(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
+    async def _scan(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
         for place in places:
             scan = await ValueScan.open(self._cluster, self._info, place)
             try:
                 undo = await self._undo(place, scan.log_offset)
                 async for values in scan.values():
                     rows = await self._decoder.decode(values)
-                    yield rows if undo is None else undo.untouched(rows)
+                    yield rows if undo is None else undo.untouched_rows(rows)
             finally:
                 scan.close()
-            for batch in self._restored(undo):
+            for batch in self._restored_rows(undo):
                 yield batch
 
-    async def _limited(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
+    async def _scan_by_limit(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
         for place in places:
             rows = await self._decoder.decode(await limited_values(self._cluster, self._info, place, _I32_MAX))
             undo = await self._undo(place, None)
-            yield rows if undo is None else undo.untouched(rows)
-            for batch in self._restored(undo):
+            yield rows if undo is None else undo.untouched_rows(rows)
+            for batch in self._restored_rows(undo):
                 yield batch
 
     async def _undo(self, place: Place, read_at: int | None) -> Rollback | None:
@@ -118,13 +118,13 @@ class TableState:
         changes = await AsyncScan(self._cluster, self._info, self._partitions, wanted).to_arrow()
         return Rollback(changes, self._info.schema.primary_key)
 
-    def _restored(self, undo: Rollback | None) -> list[pa.RecordBatch]:
+    def _restored_rows(self, undo: Rollback | None) -> list[pa.RecordBatch]:
         if undo is None:
             return []
         names = self._decoder.schema.names
         return undo.restored.select(names).cast(self._decoder.schema).to_batches()  # type: ignore[no-any-return]
 
-    async def _folded(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
+    async def _fold(self, places: list[Place]) -> AsyncGenerator[pa.RecordBatch, None]:
         wanted = self._changes(places, start="earliest", end="latest" if self._as_of is None else self._as_of)
         fold: ChangelogFold | None = None
         loop = asyncio.get_running_loop()

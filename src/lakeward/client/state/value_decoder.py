@@ -100,11 +100,11 @@ class ValueDecoder:
         for schema_id in np.unique(ids).tolist():
             await self._know(schema_id)
         if len(values) < _DECODE_HERE_VALUES:
-            return self._decoded(ids, rows)
+            return self._decode_rows(ids, rows)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._cluster.workers, self._decoded, ids, rows)
+        return await loop.run_in_executor(self._cluster.workers, self._decode_rows, ids, rows)
 
-    def _decoded(self, ids: np.ndarray, rows: Spans) -> pa.RecordBatch:
+    def _decode_rows(self, ids: np.ndarray, rows: Spans) -> pa.RecordBatch:
         present = np.unique(ids)
         if len(present) <= 1:
             return self._of_schema(int(present[0]) if len(present) else self._info.schema_id, rows)

@@ -17,7 +17,7 @@ from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup.bucket_evidence import BucketEvidence
 from lakeward.client.lookup.few_keys import FewKeys
-from lakeward.client.lookup.lookups import AskedKeys, Found, Lookups
+from lakeward.client.lookup.lookups import AskedKeys, FoundValues, Lookups
 from lakeward.client.lookup.missing_keys import KeyNotFoundError
 from lakeward.client.state.value_decoder import ValueDecoder
 from lakeward.client.upsert.upserter import AsyncUpserter
@@ -119,13 +119,13 @@ class KeyedRows:
         if len(lacking):
             await self._evidence.explain_missing(asked, lacking)
             if missing == "raise":
-                raise self._not_found(asked, lacking)
+                raise self._missing_key_error(asked, lacking)
 
     @cached_property
     def _whole_rows(self) -> ValueDecoder:
         return ValueDecoder(self._cluster, self._info)
 
-    def _not_found(self, asked: AskedKeys, lacking: NDArray[np.intp]) -> KeyNotFoundError:
+    def _missing_key_error(self, asked: AskedKeys, lacking: NDArray[np.intp]) -> KeyNotFoundError:
         shown = asked.rows.take(pa.array(lacking[:_KEYS_SHOWN])).to_pylist()
         more = "" if len(lacking) <= _KEYS_SHOWN else f" and {len(lacking) - _KEYS_SHOWN} more"
         keys = ", ".join(str(tuple(row.values()) if len(row) > 1 else next(iter(row.values()))) for row in shown)
@@ -139,7 +139,7 @@ class KeyedRows:
         return pa.Table.from_batches([await decoder.decode(values)])
 
 
-def _in_order(rows: pa.RecordBatch, found: Found, *, drop: bool) -> pa.Table:
+def _in_order(rows: pa.RecordBatch, found: FoundValues, *, drop: bool) -> pa.Table:
     """Rows that came bucket by bucket, in the order of the keys; missing ones are rows of NULLs, or left out."""
     places = found.places
     absent = places < 0

@@ -12,7 +12,7 @@ from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.results import AppendResult, BucketId, PartitionInfo, UpsertResult
-from lakeward.client.keys.conventions import Bucketing, bucketing_of, declared
+from lakeward.client.keys.conventions import Bucketing, bucketing_of, declared_bucketing
 from lakeward.client.read.log_peek import peek
 from lakeward.client.read.scan import AsyncScan, ScanRange, Start
 from lakeward.client.write.writer import AsyncWriter
@@ -75,7 +75,7 @@ class AsyncTable:
     def _router(self) -> Router:
         from lakeward.client.write.routing import Router
 
-        way = self._bucketing or declared(self.info.descriptor.custom_properties)
+        way = self._bucketing or declared_bucketing(self.info.descriptor.custom_properties)
         return Router(
             self.info,
             round_robin=self._cluster.settings.round_robin,
@@ -83,7 +83,7 @@ class AsyncTable:
         )
 
     @cached_property
-    def _keyed(self) -> KeyedRows:
+    def _keyed_rows(self) -> KeyedRows:
         self._must_have_key()
         from lakeward.client.tables.keyed_rows import KeyedRows
 
@@ -154,7 +154,7 @@ class AsyncTable:
         linger_ms: float | None = None,
     ) -> AsyncUpserter:
         """A pipelined writer of changes: `async with table.upserter() as u: await u.upsert(data)`."""
-        return self._keyed.upserter(columns, batch_rows=batch_rows, batch_bytes=batch_bytes, linger_ms=linger_ms)
+        return self._keyed_rows.upserter(columns, batch_rows=batch_rows, batch_bytes=batch_bytes, linger_ms=linger_ms)
 
     # -- rows out by key ----------------------------------------------------------------------------------------------
 
@@ -167,11 +167,11 @@ class AsyncTable:
         insert_missing: bool = False,
     ) -> pa.Table:
         """The rows of these keys, in the order of the keys; takes what Table.lookup takes."""
-        return await self._keyed.lookup(keys, columns, missing, insert_missing=insert_missing)
+        return await self._keyed_rows.lookup(keys, columns, missing, insert_missing=insert_missing)
 
     async def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None = None) -> pa.Table:
         """The rows whose keys begin with a prefix; takes what Table.lookup_prefix takes."""
-        return await self._keyed.lookup_prefix(prefix, columns)
+        return await self._keyed_rows.lookup_prefix(prefix, columns)
 
     def changelog(
         self,

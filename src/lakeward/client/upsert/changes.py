@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lakeward.client.keys.conventions import Bucketing
-from lakeward.client.keys.packed import Packed, spans_of
+from lakeward.client.keys.packed_bytes import PackedBytes, spans_of
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.write.batching import Destination
 from lakeward.errors import ErrorCode
@@ -35,8 +35,8 @@ _ENCODE_ROWS, _ENCODE_BYTES = 1 << 16, 4 << 20
 class Piece(NamedTuple):
     """Some changes of one write that go to the same bucket. Without rows they are deletes."""
 
-    keys: Packed
-    rows: Packed | None
+    keys: PackedBytes
+    rows: PackedBytes | None
     which: NDArray[np.intp]
     bytes: int
 
@@ -55,27 +55,27 @@ class ChangeEncoder:
         """Rows with all columns of the table."""
         keys = self._keys.encode(rows)
         self._check_sizes(keys)
-        encoded = Packed(*encode_rows(columns_of_arrow(rows, self._info.schema), self._types, self._form))
+        encoded = PackedBytes(*encode_rows(columns_of_arrow(rows, self._info.schema), self._types, self._form))
         return list(self._spread(rows, keys, encoded))
 
     def deletes(self, key_rows: pa.RecordBatch) -> list[tuple[Destination, Piece]]:
         """Keys, with all columns of the primary key."""
         return list(self._spread(key_rows, self._keys.encode(key_rows), None))
 
-    def mixed(
+    def puts_and_deletes(
         self, key_rows: pa.RecordBatch, is_put: NDArray[np.bool_], puts: pa.RecordBatch
     ) -> list[tuple[Destination, Piece]]:
         """Rows to put and keys to delete in one order: the keys of all, which are put, and the rows of those."""
         keys = self._keys.encode(key_rows)
         self._check_sizes(keys)
-        rows = Packed(*encode_rows(columns_of_arrow(puts, self._info.schema), self._types, self._form))
+        rows = PackedBytes(*encode_rows(columns_of_arrow(puts, self._info.schema), self._types, self._form))
         sizes = np.zeros(len(is_put), np.int64)
         sizes[is_put] = rows.sizes
         bounds = np.zeros(len(is_put) + 1, np.int64)
         np.cumsum(sizes, out=bounds[1:])
-        return list(self._spread(key_rows, keys, Packed(rows.data, bounds)))
+        return list(self._spread(key_rows, keys, PackedBytes(rows.data, bounds)))
 
-    def _check_sizes(self, keys: Packed) -> None:
+    def _check_sizes(self, keys: PackedBytes) -> None:
         sizes = keys.sizes
         if len(sizes) and sizes.max() > KEY_BYTES_MAX:
             row = int(np.argmax(sizes > KEY_BYTES_MAX))
@@ -85,7 +85,7 @@ class ChangeEncoder:
             )
 
     def _spread(
-        self, rows: pa.RecordBatch, keys: Packed, encoded: Packed | None
+        self, rows: pa.RecordBatch, keys: PackedBytes, encoded: PackedBytes | None
     ) -> Iterator[tuple[Destination, Piece]]:
         buckets = self._keys.buckets(rows, keys, self._bucketing)
         sizes = keys.sizes + _RECORD_OVERHEAD_BYTES
@@ -116,12 +116,12 @@ def spread(
             follow_pyfluss=bucketing is Bucketing.PYFLUSS,
         )
         codes += partitions.astype(np.int64) * keys.bucket_count
-    for code, which in grouped(codes, len(names) * keys.bucket_count):
+    for code, which in group_places(codes, len(names) * keys.bucket_count):
         partition, bucket = divmod(code, keys.bucket_count)
         yield Destination(names[partition], bucket), which
 
 
-def grouped(codes: I64, groups: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
+def group_places(codes: I64, groups: int) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """The places of each code that occurs, in their order."""
     if len(codes) <= 1:
         yield from ((int(code), np.zeros(1, np.intp)) for code in codes)
@@ -139,10 +139,10 @@ class EncodedChanges:
     """Changes ready to leave: a whole batch but for what the header says of writer and sequence."""
 
     def __init__(self, schema_id: int, pieces: Sequence[Piece]) -> None:
-        keys = _joined([(p.keys, p.which) for p in pieces])
+        keys = _join([(p.keys, p.which) for p in pieces])
         rows = None
         if any(p.rows is not None for p in pieces):
-            rows = _joined([(p.rows, p.which) for p in pieces])
+            rows = _join([(p.rows, p.which) for p in pieces])
         self._schema_id = schema_id
         self._batch = build_kv_batch(schema_id, keys, rows)
 
@@ -158,7 +158,7 @@ class EncodedChanges:
         return self._batch
 
 
-def _joined(pieces: Sequence[tuple[Packed | None, NDArray[np.intp]]]) -> Spans:
+def _join(pieces: Sequence[tuple[PackedBytes | None, NDArray[np.intp]]]) -> Spans:
     sources, starts, ends = [], [], []
     for packed, which in pieces:
         sources.append(_NOWHERE if packed is None else packed.data)

@@ -63,7 +63,7 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
 
     def result(self) -> UpsertResult:
         """What has been acknowledged so far."""
-        return UpsertResult(*self._acknowledged())
+        return UpsertResult(*self._counts())
 
     async def upsert(self, data: Any) -> None:
         """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes.
@@ -108,7 +108,7 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
     async def _take_all(self, batch: pa.RecordBatch, encode: Callable[[ChangeEncoder, pa.RecordBatch], Routed]) -> None:
         sender = await self._sender()
         for rows in slices(batch):
-            await sender.settled(self._cluster.settings.buffer_bytes)
+            await sender.drain(self._cluster.settings.buffer_bytes)
             await self._take(sender, rows, encode)
 
     async def _take(

@@ -67,10 +67,10 @@ class WrittenColumns:
         """The rows with the table's columns, order and types; what does not fit is refused."""
         required = () if self._named else self.names
         for rows in arrow_of(data, self._info.schema, required):
-            for batch in batches_in(conform(self._chosen(rows), self._written, self._arrow)):
-                yield self._completed(batch)
+            for batch in batches_in(conform(self._choose(rows), self._written, self._arrow)):
+                yield self._complete(batch)
 
-    def _chosen(self, rows: Rows) -> Rows:
+    def _choose(self, rows: Rows) -> Rows:
         """Without columns that are not to be written; an upsert of whole rows has all of them."""
         names = rows.schema.names
         if self._named:
@@ -83,7 +83,7 @@ class WrittenColumns:
             raise lacks_columns(missing, f"The data for {self._info.path}")
         return rows
 
-    def _completed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _complete(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """All columns of the table, in its order; those that are not written are NULL, and keys have no −0."""
         if self._whole_rows and not self._has_floating_key:
             return batch
@@ -100,13 +100,13 @@ class WrittenColumns:
 def _check_partial(info: TableInfo, written: Sequence[str]) -> None:
     schema = info.schema
     if missing := [n for n in schema.primary_key if n not in written]:
-        raise _refused(info, f"the columns lack '{missing[0]}' of the primary key, without which no row is found")
+        raise _refusal(info, f"the columns lack '{missing[0]}' of the primary key, without which no row is found")
     if filled := [n for n in schema.auto_increment if n in written]:
-        raise _refused(info, f"'{filled[0]}' is filled by the server")
+        raise _refusal(info, f"'{filled[0]}' is filled by the server")
     keyed = {*schema.primary_key, *schema.auto_increment}
     if required := [c.name for c in schema.columns if not c.type.nullable and c.name not in keyed]:
-        raise _refused(info, f"'{required[0]}' is NOT NULL, and a new row would have no value for it")
+        raise _refusal(info, f"'{required[0]}' is NOT NULL, and a new row would have no value for it")
 
 
-def _refused(info: TableInfo, why: str) -> LakewardError:
+def _refusal(info: TableInfo, why: str) -> LakewardError:
     return ErrorCode.INVALID_TARGET_COLUMN.error(f"These columns of {info.path} cannot be upserted alone: {why}.")

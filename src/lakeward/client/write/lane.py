@@ -79,7 +79,7 @@ class Lane:
         self._last_stored = next_sequence - 1
 
     @property
-    def unsettled(self) -> int:
+    def unsettled_batches(self) -> int:
         """Batches neither stored nor failed."""
         return len(self._waiting) + len(self._in_flight)
 
@@ -102,19 +102,19 @@ class Lane:
         self._in_flight[batch] = None
         return batch
 
-    def stored(self, batch: Outgoing) -> None:
+    def settle(self, batch: Outgoing) -> None:
         """The server has the batch."""
         del self._in_flight[batch]
         if batch.sequence != NO_SEQUENCE:
             self._last_stored = batch.sequence
 
-    def refused(self, batch: Outgoing, code: ErrorCode, attempts_max: int) -> Verdict:
+    def take_refusal(self, batch: Outgoing, code: ErrorCode, attempts_max: int) -> Verdict:
         """Decide what an error means for a batch in flight, and put it where it belongs."""
         verdict = self._judge(batch, code)
         if verdict is Verdict.AGAIN and batch.attempts >= attempts_max:
             verdict = Verdict.FAILED
         if verdict is Verdict.STORED:
-            self.stored(batch)
+            self.settle(batch)
             return verdict
         del self._in_flight[batch]
         if verdict is not Verdict.FAILED:

@@ -81,7 +81,7 @@ class Pipeline(ABC, Generic[T]):
         """Rows acknowledged so far."""
         return 0 if self._opened is None else self._opened.rows
 
-    def _acknowledged(self) -> tuple[int, int, int]:
+    def _counts(self) -> tuple[int, int, int]:
         """Rows, batches and bytes that were acknowledged so far."""
         sender = self._opened
         return (0, 0, 0) if sender is None else (sender.rows, sender.batches, sender.bytes)
@@ -94,7 +94,7 @@ class Pipeline(ABC, Generic[T]):
     async def _settle(self, sender: Sender) -> None:
         for to in self._waiting.waiting():
             self._close(sender, to)
-        await sender.settled()
+        await sender.drain()
 
     async def close(self) -> None:
         """Flush, then give up the writer."""
@@ -125,7 +125,7 @@ class Pipeline(ABC, Generic[T]):
     def _send(self, sender: Sender, to: Destination, rows: T) -> None:
         """Encode a batch and hand it to the sender."""
 
-    def _started(self, writer_id: int) -> None:
+    def _on_start(self, writer_id: int) -> None:
         """The sender is there."""
 
     async def _sender(self) -> Sender:
@@ -134,7 +134,7 @@ class Pipeline(ABC, Generic[T]):
         if self._opened is None:
             identity = await self._ids.borrow(self.info.path)
             self._opened = Sender(self._cluster, self.info, self._delivery, self._ids, identity)
-            self._started(identity.writer_id)
+            self._on_start(identity.writer_id)
         self._opened.raise_failure()
         return self._opened
 
@@ -165,7 +165,7 @@ def submit_encoded(
     """Hand over a batch that is encoded already."""
     batch = Outgoing(row_count, encoded.size)
     sender.submit(target, partition, batch)
-    sender.encoded(target, batch, encoded)
+    sender.fill(target, batch, encoded)
 
 
 def finish_encoding(sender: Sender, target: TableBucket, batch: Outgoing, done: asyncio.Future[E]) -> None:
@@ -174,7 +174,7 @@ def finish_encoding(sender: Sender, target: TableBucket, batch: Outgoing, done: 
         return
     wrong = done.exception()
     if wrong is None:
-        sender.encoded(target, batch, done.result())
+        sender.fill(target, batch, done.result())
     elif isinstance(wrong, LakewardError):
         sender.fail(wrong)
     else:

@@ -62,7 +62,7 @@ class Sender:
         self._dirty: dict[Lane, None] = {}
         self._pumping = False
         self._changed: asyncio.Future[None] | None = None
-        self.unsettled = 0
+        self.unsettled_batches = 0
         self.unsettled_bytes = 0
         self.rows = self.batches = self.bytes = 0
         self.failure: LakewardError | None = None
@@ -74,7 +74,7 @@ class Sender:
     # -- from the writer ----------------------------------------------------------------------------------------------
 
     def submit(self, bucket: TableBucket, partition: str | None, batch: Outgoing) -> None:
-        """Queue a batch for a bucket; `encoded()` tells when it may leave. After a failure nothing is queued."""
+        """Queue a batch for a bucket; `fill()` tells when it may leave. After a failure nothing is queued."""
         if self.failure is not None:
             return
         lane = self._lanes.get(bucket)
@@ -82,12 +82,12 @@ class Sender:
             sequence = self._identity.next_sequences.get(bucket, 0)
             lane = Lane(bucket, partition, self._identity.writer_id, sequence, self._cluster.settings.in_flight_max)
             self._lanes[bucket] = lane
-        self.unsettled += 1
+        self.unsettled_batches += 1
         self.unsettled_bytes += batch.raw_bytes
         lane.add(batch)
         self._touch(lane)
 
-    def encoded(self, bucket: TableBucket, batch: Outgoing, rows: Sealable) -> None:
+    def fill(self, bucket: TableBucket, batch: Outgoing, rows: Sealable) -> None:
         """The rows of a batch are ready."""
         if self.failure is None:
             batch.rows = rows
@@ -103,9 +103,9 @@ class Sender:
                 self._settle(batch)
         self._notify()
 
-    async def settled(self, bytes_max: int = 0) -> None:
+    async def drain(self, bytes_max: int = 0) -> None:
         """Wait until at most so many raw bytes are unsettled (0: until nothing is); raises the first failure."""
-        while self.failure is None and self.unsettled and (self.unsettled_bytes > bytes_max or not bytes_max):
+        while self.failure is None and self.unsettled_batches and (self.unsettled_bytes > bytes_max or not bytes_max):
             if self._changed is None:
                 self._changed = self._loop.create_future()
             await asyncio.shield(self._changed)
@@ -121,7 +121,7 @@ class Sender:
         for task in list(self._mending.values()):
             task.cancel()
         renamed = any(lane.writer_id != self._identity.writer_id for lane in self._lanes.values())
-        if self.failure is None and not self.unsettled and not renamed:
+        if self.failure is None and not self.unsettled_batches and not renamed:
             self._identity.next_sequences.update({b: lane.next_sequence for b, lane in self._lanes.items()})
             self._ids.give_back(self._identity)
 
@@ -167,91 +167,91 @@ class Sender:
         try:
             self._delivery.check(channel)
         except LakewardError as wrong:
-            self.fail(self._explained(lane, wrong))
+            self.fail(self._explain(lane, wrong))
             return False
         self._channels[lane] = channel
         return True
 
     def _post(self, channel: Channel, group: list[_Sent]) -> None:
         settings = self._cluster.settings
-        request = self._delivery.request([(lane.bucket, self._sealed(lane, batch)) for lane, batch in group], settings)
+        request = self._delivery.request([(lane.bucket, self._seal(lane, batch)) for lane, batch in group], settings)
         try:
             timeout_ms = settings.request_timeout_ms + _ANSWER_GRACE_MS
             answer = channel.post(self._delivery.api, request, timeout_ms=timeout_ms)
         except LakewardError as wrong:
-            self._answered_alike(group, wrong)
+            self._on_same_answer(group, wrong)
         else:
-            answer.add_done_callback(lambda done: self._answered(group, done))
+            answer.add_done_callback(lambda done: self._on_answer(group, done))
 
-    def _sealed(self, lane: Lane, batch: Outgoing) -> memoryview | bytearray:
+    def _seal(self, lane: Lane, batch: Outgoing) -> memoryview | bytearray:
         assert batch.rows is not None
         return batch.rows.seal(self._info.schema_id, lane.writer_id, batch.sequence)
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, group: list[_Sent], answer: asyncio.Future[Any]) -> None:
+    def _on_answer(self, group: list[_Sent], answer: asyncio.Future[Any]) -> None:
         if answer.cancelled():
             return
         wrong = answer.exception()
         if wrong is not None:
             assert isinstance(wrong, LakewardError)
-            self._answered_alike(group, wrong)
+            self._on_same_answer(group, wrong)
             return
         told = {(b.partition_id, b.bucket_id): b for b in answer.result().buckets_resp}
         for lane, batch in group:
             reply = told.get((lane.bucket.partition_id, lane.bucket.bucket))
             if reply is None:
-                self._refused(lane, batch, ErrorCode.UNKNOWN_SERVER_ERROR.error(f"No answer for {lane.bucket}."))
+                self._take_refusal(lane, batch, ErrorCode.UNKNOWN_SERVER_ERROR.error(f"No answer for {lane.bucket}."))
             elif reply.error_code:
-                self._refused(lane, batch, ErrorCode.of_wire(reply.error_code).error(reply.error_message))
+                self._take_refusal(lane, batch, ErrorCode.of_wire(reply.error_code).error(reply.error_message))
             else:
-                lane.stored(batch)
+                lane.settle(batch)
                 self._rest(lane, self._delivery.pause_ms(reply))
-                self._stored(lane, batch)
+                self._take_success(lane, batch)
 
     def _rest(self, lane: Lane, pause_ms: float) -> None:
         """Leave a bucket alone for a moment, because its store cannot keep up."""
         if pause_ms:
             self._mend(lane, pause_s=pause_ms / 1000)
 
-    def _answered_alike(self, group: Iterable[_Sent], wrong: LakewardError) -> None:
+    def _on_same_answer(self, group: Iterable[_Sent], wrong: LakewardError) -> None:
         for lane, batch in group:
-            self._refused(lane, batch, wrong)
+            self._take_refusal(lane, batch, wrong)
 
-    def _stored(self, lane: Lane, batch: Outgoing) -> None:
+    def _take_success(self, lane: Lane, batch: Outgoing) -> None:
         self.rows += batch.row_count
         self.batches += 1
         self.bytes += batch.encoded_bytes
         self._settle(batch)
         self._notify()
-        if lane.unsettled:
+        if lane.unsettled_batches:
             self._touch(lane)
 
-    def _refused(self, lane: Lane, batch: Outgoing, wrong: LakewardError) -> None:
+    def _take_refusal(self, lane: Lane, batch: Outgoing, wrong: LakewardError) -> None:
         attempts_max = self._cluster.settings.retries + 1
         if self._cluster.metadata.attended_s() - batch.first_sent_s > _DELIVERY_S_MAX:
             attempts_max = 0
         if self.failure is not None:
             attempts_max = 0
-        verdict = lane.refused(batch, wrong.code, attempts_max)
+        verdict = lane.take_refusal(batch, wrong.code, attempts_max)
         if verdict is Verdict.STORED:
-            self._stored(lane, batch)
+            self._take_success(lane, batch)
         elif verdict is Verdict.FAILED or self.failure is not None:
             if verdict is Verdict.FAILED:
                 self._settle(batch)
-            self.fail(self._explained(lane, wrong))
+            self.fail(self._explain(lane, wrong))
         else:
             if wrong.code in STALE_METADATA:
                 self._channels.pop(lane, None)
                 self._cluster.metadata.forget(lane.bucket)
             self._mend(lane, self._pause_s(wrong.code, batch.attempts), batch.attempts)
 
-    def _explained(self, lane: Lane, wrong: LakewardError) -> LakewardError:
+    def _explain(self, lane: Lane, wrong: LakewardError) -> LakewardError:
         where = f"bucket {lane.bucket.bucket}" + (f" of partition {lane.partition}" if lane.partition else "")
         return wrong.code.error(f"{self._delivery.verb} {self._info.path}, {where}, failed: {wrong.message}")
 
     def _settle(self, batch: Outgoing) -> None:
-        self.unsettled -= 1
+        self.unsettled_batches -= 1
         self.unsettled_bytes -= batch.raw_bytes
         batch.rows = None
 
@@ -290,12 +290,12 @@ class Sender:
                 break
             except RetriableError as wrong:
                 if clock() > give_up_s:
-                    self.fail(self._explained(lane, wrong))
+                    self.fail(self._explain(lane, wrong))
                     break
                 failures += 1
                 pause_s = self._cluster.backoff.pause_s(failures)
             except LakewardError as wrong:
-                self.fail(self._explained(lane, wrong))
+                self.fail(self._explain(lane, wrong))
                 break
 
     def _end_of_mending(self, lane: Lane, task: asyncio.Task[None]) -> None:
@@ -305,7 +305,7 @@ class Sender:
         bug = task.exception()
         if bug is not None:  # whoever waits for this lane must hear of it
             self.fail(ErrorCode.UNKNOWN_SERVER_ERROR.error(f"{self._delivery.verb} {self._info.path} failed: {bug!r}"))
-        elif lane.unsettled:
+        elif lane.unsettled_batches:
             self._touch(lane)
 
     async def _check_table(self) -> None:

@@ -62,7 +62,7 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
 
     def result(self) -> AppendResult:
         """What has been acknowledged so far."""
-        return AppendResult(*self._acknowledged())
+        return AppendResult(*self._counts())
 
     async def write(self, data: Any) -> None:
         """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows.
@@ -82,7 +82,7 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
                     batch = await loop.run_in_executor(self._cluster.workers, next, batches, None)
                 if batch is None:
                     return
-                await sender.settled(self._cluster.settings.buffer_bytes)
+                await sender.drain(self._cluster.settings.buffer_bytes)
                 await self._route(sender, batch)
 
     # -- on the way ---------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
                 sender.follow(now)
         return batches_of(data, self.info.schema)
 
-    def _started(self, writer_id: int) -> None:
+    def _on_start(self, writer_id: int) -> None:
         self._router.start_at(writer_id)
 
     async def _route(self, sender: Sender, batch: pa.RecordBatch) -> None:

@@ -50,10 +50,10 @@ class BlockingStore:
     def list(self, prefix: str) -> list[StoredObject]:
         """The files below a directory, in order of their paths."""
 
-        async def listed() -> list[StoredObject]:
+        async def list_all() -> list[StoredObject]:
             return [found async for found in self._store.list(prefix)]
 
-        return _run(listed())
+        return _run(list_all())
 
     def delete(self, paths: Iterable[str]) -> None:
         """Remove files; those that are not there are fine."""
@@ -63,14 +63,14 @@ class BlockingStore:
 def blocking_store(url: str, settings: Mapping[str, str]) -> BlockingStore:
     """The store of a URL; the same one whenever it is asked for in the same way."""
     with _lock:
-        return _opened(os.getpid(), url, tuple(sorted(settings.items())))
+        return _open(os.getpid(), url, tuple(sorted(settings.items())))
 
 
 _lock = threading.Lock()
 
 
 @cache
-def _opened(_process: int, url: str, settings: tuple[tuple[str, str], ...]) -> BlockingStore:
+def _open(_process: int, url: str, settings: tuple[tuple[str, str], ...]) -> BlockingStore:
     return BlockingStore(open_store(url, dict(settings)))
 
 

@@ -41,15 +41,15 @@ class BucketCatalog(MetastoreCatalog):
         """The newest version."""
         name = self.identifier_to_tuple(identifier)
         folder = self._folder(name)
-        version = _after(folder, _hinted(folder))
+        version = _after(folder, _hint(folder))
         if version is not None:
             try:
-                return self._loaded(name, _file(folder, version))
+                return self._load(name, _file(folder, version))
             except FileNotFoundError:
                 pass  # the hint is wrong, or a hundred commits have passed meanwhile
-        version = _after(folder, _listed(folder))
+        version = _after(folder, _newest_version(folder))
         if version is not None:
-            return self._loaded(name, _file(folder, version))
+            return self._load(name, _file(folder, version))
         raise NoSuchTableError(f"There is no table {'.'.join(name)} in {self._warehouse}.")
 
     def create_table(
@@ -72,7 +72,7 @@ class BucketCatalog(MetastoreCatalog):
             sort_order=sort_order,
             properties=dict(properties or {}),
         )
-        if _listed(folder) is not None or not self._written(folder, 1, metadata):
+        if _newest_version(folder) is not None or not self._write_version(folder, 1, metadata):
             raise TableAlreadyExistsError(f"Table {'.'.join(name)} already exists in {self._warehouse}.")
         return self.load_table(identifier)
 
@@ -84,25 +84,25 @@ class BucketCatalog(MetastoreCatalog):
         current = self.load_table(name)
         staged = self._update_and_stage_table(current, name, requirements, updates)
         if staged.metadata == current.metadata:
-            return _committed(current.metadata, current.metadata_location)
+            return _commit_response(current.metadata, current.metadata_location)
         folder = self._folder(name)
         version = _number(current.metadata_location) + 1
-        if not self._written(folder, version, staged.metadata):
+        if not self._write_version(folder, version, staged.metadata):
             raise CommitFailedException(f"Version {version} of {'.'.join(name)} was made by another writer.")
-        return _committed(staged.metadata, str(_file(folder, version)))
+        return _commit_response(staged.metadata, str(_file(folder, version)))
 
     def _folder(self, name: Identifier) -> LakePath:
         database, table = name
         return self._warehouse / database / table / "metadata"
 
-    def _written(self, folder: LakePath, version: int, metadata: TableMetadata) -> bool:
+    def _write_version(self, folder: LakePath, version: int, metadata: TableMetadata) -> bool:
         data = metadata.model_dump_json(exclude_none=True).encode()
         if not whole_files.create(_file(folder, version), data):
             return False
         whole_files.replace(folder / _HINT, str(version).encode())
         return True
 
-    def _loaded(self, name: Identifier, path: LakePath) -> Table:
+    def _load(self, name: Identifier, path: LakePath) -> Table:
         metadata = TableMetadataUtil.parse_raw(path.read_text())
         io = self._load_file_io(metadata.properties, str(path))
         return Table(name, metadata, str(path), io, self)
@@ -137,12 +137,12 @@ class BucketCatalog(MetastoreCatalog):
     list_views = load_view = view_exists = register_view = drop_view = _not_here
 
 
-def _committed(metadata: TableMetadata, location: str) -> CommitTableResponse:
+def _commit_response(metadata: TableMetadata, location: str) -> CommitTableResponse:
     told: dict[str, Any] = {"metadata": metadata, "metadata-location": location}
     return CommitTableResponse(**told)
 
 
-def _hinted(folder: LakePath) -> int | None:
+def _hint(folder: LakePath) -> int | None:
     """Where to begin to look; it may be behind, or wrong."""
     try:
         return int((folder / _HINT).read_text())
@@ -150,7 +150,7 @@ def _hinted(folder: LakePath) -> int | None:
         return None
 
 
-def _listed(folder: LakePath) -> int | None:
+def _newest_version(folder: LakePath) -> int | None:
     """The newest version in a listing."""
     return max((_number(path.name) for path in folder.glob("v*.metadata.json")), default=None)
 

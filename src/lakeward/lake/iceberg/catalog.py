@@ -37,7 +37,7 @@ class IcebergCatalog:
     """Lake tables by name, in any catalog pyiceberg knows; if none is named, in that of the warehouse itself."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        self._catalog = _opened(properties)
+        self._catalog = _open_catalog(properties)
         self._creating = Lock()
 
     def ensure(self, info: TableInfo) -> IcebergTable:
@@ -46,7 +46,7 @@ class IcebergCatalog:
         try:
             table = self._load(info.path)
         except NoSuchTableError:
-            table = self._created(info)
+            table = self._create(info)
         check_writable(table.metadata.format_version, info)
         _follow_columns(table, info)
         return IcebergTable(table, info)
@@ -64,7 +64,7 @@ class IcebergCatalog:
         except (ValidationError, pydantic.ValidationError) as wrong:
             raise unreadable_metadata(path, wrong) from wrong
 
-    def _created(self, info: TableInfo) -> Table:
+    def _create(self, info: TableInfo) -> Table:
         schema = iceberg_schema(info.schema)
         name = (info.path.database, info.path.table)
         properties = _table_properties(info)
@@ -112,7 +112,7 @@ def _follow_columns(table: Table, info: TableInfo) -> None:
             update.move_before(column.name, BUCKET)
 
 
-def _opened(properties: Mapping[str, str]) -> Catalog:
+def _open_catalog(properties: Mapping[str, str]) -> Catalog:
     settings = dict(properties)
     directory = warehouse_directory(settings)
     name = settings.pop("name", CATALOG_NAME)

@@ -19,7 +19,7 @@ from lakeward.lake.iceberg.commit.round_snapshot import RoundSnapshot, newest_ro
 from lakeward.lake.iceberg.commit.tidiness import worst_places
 from lakeward.lake.iceberg.format_version import check_readable
 from lakeward.lake.iceberg.read.reader import IcebergReader
-from lakeward.lake.iceberg.read.snapshot_forms import described
+from lakeward.lake.iceberg.read.snapshot_forms import describe_snapshot
 from lakeward.lake.iceberg.read.table_document import TableDocument
 from lakeward.lake.iceberg.schema.layout import spec_columns
 from lakeward.lake.iceberg.schema.places import Places
@@ -48,7 +48,7 @@ class IcebergTable:
                 f"The lake's table {name} no longer has the snapshot of its last tiering round, so it cannot be known "
                 "which rows it holds: it was expired by somebody. Drop the lake's table to have it written anew."
             ) from None
-        return None if found is None else _described(found)
+        return None if found is None else _describe(found)
 
     def reader(self, info: TableInfo) -> IcebergReader:
         """The table as it is now, for readers."""
@@ -100,13 +100,13 @@ class IcebergTable:
                 round_snapshot = RoundSnapshot(change, self._table.io, round_.to_properties())
                 for part in (WrittenFiles.of_bytes(data, spec_id) for data in written):
                     _add(round_snapshot, part)
-                round_snapshot.planned_on(self._planned_on)
+                round_snapshot.expect_snapshot(self._planned_on)
                 round_snapshot.commit()
         except (CommitFailedException, ValidationException) as wrong:
             raise LakeConflictError(f"The lake refused a round of {info.path}: {wrong}") from wrong
         snapshot = self._table.snapshot_by_id(round_snapshot.snapshot_id)
         assert snapshot is not None
-        return _described(snapshot)
+        return _describe(snapshot)
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -152,6 +152,6 @@ def _add(round_snapshot: RoundSnapshot, part: WrittenFiles) -> None:
     round_snapshot.remove_files(part.replaced)
 
 
-def _described(snapshot: Snapshot) -> LakeSnapshot:
+def _describe(snapshot: Snapshot) -> LakeSnapshot:
     assert snapshot.summary is not None
-    return described(snapshot.snapshot_id, snapshot.timestamp_ms, dict(snapshot.summary.additional_properties))
+    return describe_snapshot(snapshot.snapshot_id, snapshot.timestamp_ms, dict(snapshot.summary.additional_properties))

@@ -33,7 +33,7 @@ class PaimonCatalog:
         _check_names(info)
         check_storable(info)
         directory = self._directory(info.path)
-        schema = self._followed(directory, info)
+        schema = self._follow_schema(directory, info)
         check_types(schema, info)
         shape = TableShape.of(directory, schema, info, self._storage)
         return PaimonTable(directory, self._clock, self._storage, shape)
@@ -43,7 +43,7 @@ class PaimonCatalog:
         directory = self._directory(path)
         return None if newest_schema(directory) is None else PaimonTable(directory, self._clock, self._storage)
 
-    def _followed(self, directory: LakePath, info: TableInfo) -> PaimonSchema:
+    def _follow_schema(self, directory: LakePath, info: TableInfo) -> PaimonSchema:
         """The newest schema with all our columns; who makes the same change at the same time makes it for us."""
         while True:
             known = newest_schema(directory)

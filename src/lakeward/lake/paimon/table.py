@@ -11,7 +11,7 @@ from lakeward.lake.files.s3_path import LakePath, lake_path
 from lakeward.lake.paimon.manifest.commit import Change, Committer, live_files
 from lakeward.lake.paimon.manifest.expiry import expire, orphans
 from lakeward.lake.paimon.manifest.manifests import FileEntry, Manifests
-from lakeward.lake.paimon.manifest.snapshot_forms import USER, described, is_round
+from lakeward.lake.paimon.manifest.snapshot_forms import USER, describe_snapshot, is_round
 from lakeward.lake.paimon.manifest.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.read.reader import PaimonReader
 from lakeward.lake.paimon.schema.binary_row import of_binary
@@ -19,7 +19,7 @@ from lakeward.lake.paimon.schema.place_directory import place_directory, place_o
 from lakeward.lake.paimon.schema.schema_file import newest_schema
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.write.compaction import mergings
-from lakeward.lake.paimon.write.log_compaction import rewritten, small_files
+from lakeward.lake.paimon.write.log_compaction import rewrite_files, small_files
 from lakeward.lake.paimon.write.writing import Writing, WrittenFiles
 from lakeward.lake.port import LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
@@ -47,9 +47,9 @@ class PaimonTable:
         found = self._round_at(self._snapshots.newest())
         if found is None:
             return None
-        if self._shape is not None and found != self._snapshots.tagged(ROUND_TAG):  # a crash came in between
+        if self._shape is not None and found != self._snapshots.with_tag(ROUND_TAG):  # a crash came in between
             self._snapshots.tag(ROUND_TAG, found)
-        return self._described(found)
+        return self._describe(found)
 
     def reader(self, info: TableInfo) -> PaimonReader:
         """The table as it is now, for readers."""
@@ -88,11 +88,11 @@ class PaimonTable:
         added = Change("APPEND", [f for p in parts for f in p.new], [f for p in parts for f in p.changelog])
         made = committer.commit(added, properties, check)
         merged = [f for p in parts for f in p.merged_to]
-        gone = [f.gone() for p in parts for f in p.merged_from]
+        gone = [f.removal() for p in parts for f in p.merged_from]
         if gone:
             made = committer.commit_if_there(Change("COMPACT", [*gone, *merged]), properties) or made
         self._snapshots.tag(ROUND_TAG, made)
-        return self._described(made)
+        return self._describe(made)
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
@@ -112,8 +112,8 @@ class PaimonTable:
             return 0
         committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
         runs = list(small_files(shape, live_files(self._manifests(), newest).values()))
-        made = [rewritten(shape, run) for run in runs]
-        gone = [entry.gone() for run in runs for entry in run]
+        made = [rewrite_files(shape, run) for run in runs]
+        gone = [entry.removal() for run in runs for entry in run]
         change = Change("COMPACT", [*gone, *(entry for files in made for entry in files.entries)])
         if gone and committer.commit_if_there(change, {}) is None:
             for files in made:
@@ -134,9 +134,9 @@ class PaimonTable:
         for path in paths:
             lake_path(path, self._storage).unlink(missing_ok=True)
 
-    def _described(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
+    def _describe(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
         counts_rows = self._shape is not None and not self._shape.keys  # by key, rows that were replaced count too
-        return replace(described(snapshot), total_rows=snapshot.total_rows if counts_rows else None)
+        return replace(describe_snapshot(snapshot), total_rows=snapshot.total_rows if counts_rows else None)
 
     @property
     def _name(self) -> str:
@@ -151,7 +151,7 @@ class PaimonTable:
             oldest = snapshot
         if oldest is None or oldest.id == 1:
             return None
-        tagged = self._snapshots.tagged(ROUND_TAG)
+        tagged = self._snapshots.with_tag(ROUND_TAG)
         if tagged is None:
             raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
                 f"The lake's table {self._name} no longer has the snapshot of its last tiering round, so it cannot be "

@@ -11,15 +11,17 @@ from lakeward.errors import ErrorCode
 from lakeward.records.arrow.coarser_columns import has_nanoseconds
 
 
-def conformed(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def conform_rows(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The rows in these columns; missing ones are NULL, a value that does not fit is refused with its column."""
-    made = matched(rows, schema, _cast)
+    made = match_columns(rows, schema, _cast)
     if any(has_nanoseconds(type_) for type_ in schema.types):
         _check_nanoseconds(made)
     return made
 
 
-def matched(rows: pa.RecordBatch, schema: pa.Schema, cast: Callable[[pa.Field, pa.Array], pa.Array]) -> pa.RecordBatch:
+def match_columns(
+    rows: pa.RecordBatch, schema: pa.Schema, cast: Callable[[pa.Field, pa.Array], pa.Array]
+) -> pa.RecordBatch:
     """The rows in these columns; missing ones are NULL, those of another type are cast."""
     arrays = []
     for field in schema:

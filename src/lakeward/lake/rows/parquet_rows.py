@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lakeward.lake.files.s3_path import LakePath, S3Path
-from lakeward.lake.rows.conformed_rows import matched
+from lakeward.lake.rows.conformed_rows import match_columns
 
 _BATCH_ROWS = 131_072
 
@@ -22,7 +22,7 @@ def parquet_rows(stream: Any, schema: pa.Schema, deleted: NDArray[np.int64] | No
     with pq.ParquetFile(stream, pre_buffer=True) as file:
         gone = np.empty(0, np.int64) if deleted is None else np.unique(deleted)
         if not schema.names:
-            yield _counted(file.metadata.num_rows - len(gone))
+            yield _blank_rows(file.metadata.num_rows - len(gone))
             return
         there = set(file.schema_arrow.names)
         at = 0
@@ -36,7 +36,7 @@ def parquet_rows(stream: Any, schema: pa.Schema, deleted: NDArray[np.int64] | No
                 rows = batch
             at += batch.num_rows
             if rows.num_rows:
-                yield fitted(rows, schema)
+                yield fit_rows(rows, schema)
 
 
 def _any(file: pq.ParquetFile) -> str:
@@ -44,14 +44,14 @@ def _any(file: pq.ParquetFile) -> str:
     return name
 
 
-def fitted(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def fit_rows(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """The rows in these columns and types; columns that they lack are NULL."""
     if not schema.names:
-        return _counted(rows.num_rows)
-    return matched(rows, schema, lambda field, column: pc.cast(column, field.type))
+        return _blank_rows(rows.num_rows)
+    return match_columns(rows, schema, lambda field, column: pc.cast(column, field.type))
 
 
-def _counted(rows: int) -> pa.RecordBatch:
+def _blank_rows(rows: int) -> pa.RecordBatch:
     return pa.record_batch([pa.nulls(rows)], ["_"]).select([])
 
 

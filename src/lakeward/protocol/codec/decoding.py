@@ -50,18 +50,18 @@ def decode_in_steps(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER)
 @cache
 def decoder(cls: Any) -> Decoder:
     """The function that reads a message of this class between two positions of a buffer."""
-    made: Decoder = _compiled(cls, in_steps=False)
+    made: Decoder = _compile(cls, in_steps=False)
     return made
 
 
 @cache
 def stepped_decoder(cls: Any) -> SteppedDecoder:
     """The generator that reads a message of this class, for those that name thousands of things."""
-    made: SteppedDecoder = _compiled(cls, in_steps=True)
+    made: SteppedDecoder = _compile(cls, in_steps=True)
     return made
 
 
-def _compiled(cls: Any, *, in_steps: bool) -> Any:
+def _compile(cls: Any, *, in_steps: bool) -> Any:
     names: dict[str, Any] = {
         "CLS": cls,
         "varint": read_varint,

@@ -37,18 +37,18 @@ def encode_parts(message: Any) -> Parts:
 @cache
 def flat_encoder(cls: Any) -> Callable[[Any], bytearray]:
     """The function that writes a message without payloads."""
-    made: Callable[[Any], bytearray] = _compiled(cls, flat_source(cls))
+    made: Callable[[Any], bytearray] = _compile(cls, flat_source(cls))
     return made
 
 
 @cache
 def carrier_encoder(cls: Any) -> Callable[[Any, Parts], int]:
     """The function that adds a message with payloads to a gather list and returns its size."""
-    made: Callable[[Any, Parts], int] = _compiled(cls, carrier_source(cls))
+    made: Callable[[Any, Parts], int] = _compile(cls, carrier_source(cls))
     return made
 
 
-def _compiled(cls: Any, source: str) -> Any:
+def _compile(cls: Any, source: str) -> Any:
     names: dict[str, Any] = {
         "varint": write_varint,
         "f32": struct.Struct("<f").pack,
@@ -97,13 +97,13 @@ def _field(shape: Shape) -> list[str]:
         lines += [f"        {line}" for line in inner]
         return [*lines, f"        out += {tag!r}", "        out += varint(len(inner))", "        out += inner"]
     if shape.repeated:
-        return [*lines, "    for one in value:", *_indented(_write(shape, "one"), 8)]
+        return [*lines, "    for one in value:", *_indent(_write(shape, "one"), 8)]
     if shape.required:
-        return [*lines, *_indented(_write(shape, "value"), 4)]
-    return [*lines, "    if value is not None:", *_indented(_write(shape, "value"), 8)]
+        return [*lines, *_indent(_write(shape, "value"), 4)]
+    return [*lines, "    if value is not None:", *_indent(_write(shape, "value"), 8)]
 
 
-def _indented(lines: list[str], width: int) -> list[str]:
+def _indent(lines: list[str], width: int) -> list[str]:
     return [" " * width + line for line in lines]
 
 

@@ -45,11 +45,11 @@ def _instance() -> Any:
     with _lock:
         found = _opened.get(os.getpid())
         if found is None:  # the first one here, or in a process that was forked
-            found = _opened[os.getpid()] = _connected()
+            found = _opened[os.getpid()] = _connect()
         return found
 
 
-def _connected() -> Any:
+def _connect() -> Any:
     try:
         import duckdb
     except ModuleNotFoundError as missing:

@@ -23,18 +23,18 @@ def duck_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([_field(field) for field in schema])
 
 
-def sent(rows: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
+def to_duck(rows: pa.Table | pa.RecordBatchReader) -> pa.Table | pa.RecordBatchReader:
     """Rows as they are handed over."""
     ducks = duck_schema(rows.schema)
     target = pa.schema([f.with_type(pa.int64()) if _is_zoned(f) else f for f in ducks])
     if target.equals(rows.schema):
         return rows
     if isinstance(rows, pa.Table):
-        return pa.Table.from_batches([_sent(batch, ducks, target) for batch in rows.to_batches()], target)
-    return pa.RecordBatchReader.from_batches(target, (_sent(batch, ducks, target) for batch in rows))
+        return pa.Table.from_batches([_batch_to_duck(batch, ducks, target) for batch in rows.to_batches()], target)
+    return pa.RecordBatchReader.from_batches(target, (_batch_to_duck(batch, ducks, target) for batch in rows))
 
 
-def _sent(rows: pa.RecordBatch, ducks: pa.Schema, target: pa.Schema) -> pa.RecordBatch:
+def _batch_to_duck(rows: pa.RecordBatch, ducks: pa.Schema, target: pa.Schema) -> pa.RecordBatch:
     columns = [
         coarser(values, duck.type).cast(field.type)
         for values, duck, field in zip(rows.columns, ducks, target, strict=True)
@@ -42,24 +42,24 @@ def _sent(rows: pa.RecordBatch, ducks: pa.Schema, target: pa.Schema) -> pa.Recor
     return pa.RecordBatch.from_arrays(columns, schema=target)
 
 
-def shown(schema: pa.Schema, name: str) -> str:
+def select_sql(schema: pa.Schema, name: str) -> str:
     """What selects rows that were handed over by this name."""
     is_nested = any(pa.types.is_nested(f.type) and _is_misjudged(f) for f in schema)
     # Filters go into the fields of a ROW, but not through an OFFSET.
     end = " OFFSET 0" if is_nested else ""
-    return f"SELECT {', '.join(map(_shown, schema))} FROM {name}{end}"  # noqa: S608 - names of columns, quoted
+    return f"SELECT {', '.join(map(_column_sql, schema))} FROM {name}{end}"  # noqa: S608 - names of columns, quoted
 
 
-def unjudged(expression: str, arrow: pa.DataType) -> str:
+def hide_bounds(expression: str, arrow: pa.DataType) -> str:
     """An expression that DuckDB leaves out no rows by before it has seen them: bounds do not know of NaN."""
     return f"-(-{expression})" if pa.types.is_floating(arrow) else expression
 
 
-def _shown(field: pa.Field) -> str:
+def _column_sql(field: pa.Field) -> str:
     name = '"' + field.name.replace('"', '""') + '"'
     if _is_zoned(field):
         return f"make_timestamptz({name}) AS {name}"
-    return f"{unjudged(name, field.type)} AS {name}"
+    return f"{hide_bounds(name, field.type)} AS {name}"
 
 
 def _is_misjudged(field: pa.Field) -> bool:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
 from lakeward.query.duckdb.duck_session import duck_cursor
-from lakeward.query.duckdb.duck_types import duck_schema, sent, shown, unjudged
+from lakeward.query.duckdb.duck_types import duck_schema, hide_bounds, select_sql, to_duck
 from lakeward.query.duckdb.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.plan.plan import Plan, spread
 from lakeward.query.plan.splits import LakeSplit
@@ -74,10 +74,10 @@ class PlanView:
         tails = read_tails(self._conn, self._request, hybrid) if hybrid else []
         parts = [
             *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
-            *self._merged(hybrid, tails),
-            self._registered(self._stream(self._ahead) if rest else self._read_schema.empty_table()),
+            *self._merge_parts(hybrid, tails),
+            self._register(self._stream(self._ahead) if rest else self._read_schema.empty_table()),
         ]
-        columns = ", ".join(_quoted(name) for name in self._schema.names)
+        columns = ", ".join(_quote(name) for name in self._schema.names)
         self._duck.execute(
             f"CREATE OR REPLACE VIEW {view} AS " + " UNION ALL ".join(f"SELECT {columns} FROM {p}" for p in parts)
         )
@@ -100,7 +100,7 @@ class PlanView:
 
     # -- the lake -----------------------------------------------------------------------------------------------------
 
-    def _merged(self, splits: Sequence[LakeSplit], tails: Sequence[Tail]) -> Iterator[str]:
+    def _merge_parts(self, splits: Sequence[LakeSplit], tails: Sequence[Tail]) -> Iterator[str]:
         """Files without the keys that have changed, and the rows that these have now."""
         if not splits:
             return
@@ -113,8 +113,8 @@ class PlanView:
                 (held if is_held else left).append(file)
         yield from self._scans(left, None)
         if held:
-            yield from self._scans(held, self._registered(pa.concat_tables([tail.keys for tail in tails])))
-        yield self._registered(pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails]))
+            yield from self._scans(held, self._register(pa.concat_tables([tail.keys for tail in tails])))
+        yield self._register(pa.concat_tables([tail.rows.select(self._schema.names) for tail in tails]))
 
     def _scans(self, files: Sequence[LakeFile], keys: str | None) -> Iterator[str]:
         plain = [file for file in files if not file.deletes]
@@ -136,14 +136,14 @@ class PlanView:
             source = f"{source} ANTI JOIN ({gone}) USING (filename, file_row_number)"
         types = _types_of(self._schema)
         wanted = ", ".join(
-            unjudged(f"CAST({_quoted(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
-            + f" AS {_quoted(f.name)}"
+            hide_bounds(f"CAST({_quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
+            + f" AS {_quote(f.name)}"
             for f in self._schema
         )
         if keys is None:
             return f"(SELECT {wanted} FROM {source})"
         names = self._info.schema.primary_key
-        same = " AND ".join(f"f.{_quoted(name)} = k.{_quoted(name)}" for name in names)
+        same = " AND ".join(f"f.{_quote(name)} = k.{_quote(name)}" for name in names)
         return f"(SELECT {wanted} FROM (SELECT * FROM {source}) f ANTI JOIN {keys} k ON {same})"
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -158,12 +158,12 @@ class PlanView:
             self.failure = wrong
             raise
 
-    def _registered(self, rows: pa.Table | pa.RecordBatchReader) -> str:
+    def _register(self, rows: pa.Table | pa.RecordBatchReader) -> str:
         """Arrow rows by a name, or by what stands for a name in a FROM."""
         self._made += 1
         name = f"{self._prefix}_{self._made}"
-        self._duck.register(name, sent(rows))
-        selected = shown(rows.schema, name)
+        self._duck.register(name, to_duck(rows))
+        selected = select_sql(rows.schema, name)
         if not self._is_joined:
             return f"({selected})"
         self._duck.execute(f"CREATE TABLE {name}_rows AS {selected}")
@@ -199,5 +199,5 @@ def _local(path: str) -> str:
     return unquote(urlparse(path).path) if path.startswith("file:") else path
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

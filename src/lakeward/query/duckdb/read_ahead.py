@@ -32,7 +32,7 @@ class ReadAhead:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         try:
-            while (batch := self._taken()) is not None:
+            while (batch := self._take()) is not None:
                 yield batch
         finally:
             self.close()
@@ -45,7 +45,7 @@ class ReadAhead:
         for thread in self._threads:
             thread.join()
 
-    def _taken(self) -> pa.RecordBatch | None:
+    def _take(self) -> pa.RecordBatch | None:
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._failure or not self._running)
             if self._failure is not None:

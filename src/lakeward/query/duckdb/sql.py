@@ -57,25 +57,25 @@ def _answer(
         try:
             for ref in {ref.name.lower(): ref for ref in tree.tables()}.values():  # as DuckDB tells names apart
                 name = names.get(ref.name.lower(), ref.name)
-                view = _view(conn, duck, tree, _as_it_is_spelled(conn, ReadRequest.of_name(name, options=options)))
+                view = _view(conn, duck, tree, _correct_case(conn, ReadRequest.of_name(name, options=options)))
                 views.append(view)
                 if ref.schema:
-                    duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(ref.schema)}")
+                    duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quote(ref.schema)}")
                 view.create(
-                    ".".join(_quoted(part) for part in (ref.schema, ref.table) if part), is_joined=not tree.is_plain
+                    ".".join(_quote(part) for part in (ref.schema, ref.table) if part), is_joined=not tree.is_plain
                 )
             answer = duck.execute(sql).to_arrow_table()
         except duckdb.Error as wrong:
-            raise _told(wrong, views) from wrong
+            raise _query_error(wrong, views) from wrong
         finally:
             for view in views:
                 view.close()
     for split in (split for view in views for split in view.scanned):
-        metrics_of(conn.inner).handed_over(split)
+        metrics_of(conn.inner).count_files(split)
     return answer
 
 
-def _as_it_is_spelled(conn: Connection, asked: ReadRequest) -> ReadRequest:
+def _correct_case(conn: Connection, asked: ReadRequest) -> ReadRequest:
     """The request of a table that is named in other case than it has, as people do in SQL."""
     try:
         conn.table(str(asked.path))
@@ -98,7 +98,7 @@ def _view(conn: Connection, duck: Any, tree: SqlTree, asked: ReadRequest) -> Pla
     return PlanView(conn, duck, info, request, plan_once(conn, request))
 
 
-def _told(wrong: Exception, views: list[PlanView]) -> Exception:
+def _query_error(wrong: Exception, views: list[PlanView]) -> Exception:
     failed = next((view.failure for view in views if view.failure is not None), None)
     if failed is not None:
         return failed
@@ -108,5 +108,5 @@ def _told(wrong: Exception, views: list[PlanView]) -> Exception:
     return made
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

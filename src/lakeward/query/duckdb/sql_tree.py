@@ -71,7 +71,7 @@ class SqlTree:
         explained = _EXPLAIN.match(sql)
         if explained is not None:
             sql = sql[explained.end() :]
-        tree = _serialized(sql)
+        tree = _serialize(sql)
         turned = _turned_rows(sql) if tree["error"] else None
         self._is_turned = turned is not None
         tree = turned or tree
@@ -141,11 +141,11 @@ def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
 
 def error_position(sql: str) -> int | None:
     """The byte where DuckDB cannot make sense of a text any more; None where it can."""
-    tree = _serialized(sql)
+    tree = _serialize(sql)
     return int(tree["position"]) if tree.get("error_subtype") == "SYNTAX_ERROR" else None
 
 
-def _serialized(sql: str) -> dict[str, Any]:
+def _serialize(sql: str) -> dict[str, Any]:
     with duck_cursor() as duck:
         tree: dict[str, Any] = json.loads(duck.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
         return tree
@@ -157,7 +157,7 @@ def _turned_rows(sql: str) -> dict[str, Any] | None:
     if pivot is None:
         return None
     for on in _ON.finditer(sql, pivot.end()):
-        tree = _serialized(f"{sql[: pivot.start()]} FROM {sql[pivot.end() : on.start()]}")
+        tree = _serialize(f"{sql[: pivot.start()]} FROM {sql[pivot.end() : on.start()]}")
         if not tree["error"]:
             return tree
     return None

@@ -69,7 +69,7 @@ def chosen_snapshot(info: TableInfo, reader: LakeReader, settings: ReadOptions) 
     """The snapshot that is read: the newest, or as an option names it; None when there is none (yet)."""
     known = reader.snapshots()
     if settings.snapshot_id is not None:
-        return _named(info, known, settings.snapshot_id, f"snapshot {settings.snapshot_id}")
+        return _snapshot_by_id(info, known, settings.snapshot_id, f"snapshot {settings.snapshot_id}")
     if settings.tag is not None:
         tags = reader.tags()
         if settings.tag not in tags:
@@ -82,13 +82,13 @@ def chosen_snapshot(info: TableInfo, reader: LakeReader, settings: ReadOptions) 
     return known[0] if known else None
 
 
-def _expired(info: TableInfo, snapshot: LakeSnapshot) -> LogGoneError:
+def _expiry_error(info: TableInfo, snapshot: LakeSnapshot) -> LogGoneError:
     return LogGoneError(
         f"Snapshot {snapshot.snapshot_id} of {info.path} has expired while it was looked at: ask again."
     )
 
 
-def _named(info: TableInfo, known: list[LakeSnapshot], snapshot_id: int, called: str) -> LakeSnapshot:
+def _snapshot_by_id(info: TableInfo, known: list[LakeSnapshot], snapshot_id: int, called: str) -> LakeSnapshot:
     found = next((s for s in known if s.snapshot_id == snapshot_id), None)
     if found is None:
         there = f"the oldest that can be read is {known[-1].snapshot_id}" if known else "it has none yet"
@@ -144,10 +144,10 @@ def _files(info: TableInfo, reader: LakeReader, snapshot: LakeSnapshot, names: I
     try:
         return reader.files(snapshot.snapshot_id, names)
     except FileNotFoundError as gone:
-        raise _expired(info, snapshot) from gone
+        raise _expiry_error(info, snapshot) from gone
     except LakewardError as wrong:
         if wrong.code is ErrorCode.LAKE_SNAPSHOT_NOT_EXIST:
-            raise _expired(info, snapshot) from wrong
+            raise _expiry_error(info, snapshot) from wrong
         raise LakeUnavailableError(wrong.code, wrong.message) from wrong
 
 

@@ -41,8 +41,8 @@ class LakeShare:
     def __str__(self) -> str:
         tiers = ", ".join(f"{count:,} {tier}" for tier, count in self.tiers.items())
         return (
-            f"{self.format} snapshot {self.snapshot_id}: {self.files:,} of {_counted(self.files_in_all, 'file')}, "
-            f"{_counted(self.rows, 'row')}, {_counted(self.bytes, 'byte')} (splits: {tiers or 'none'})"
+            f"{self.format} snapshot {self.snapshot_id}: {self.files:,} of {_count_text(self.files_in_all, 'file')}, "
+            f"{_count_text(self.rows, 'row')}, {_count_text(self.bytes, 'byte')} (splits: {tiers or 'none'})"
         )
 
 
@@ -73,15 +73,15 @@ class Summary:
         parts = []
         if self.partitions is not None:
             parts.append(f"{self.partitions[0]:,} of {self.partitions[1]:,} partitions")
-        parts.append(_counted(self.buckets, "bucket"))
+        parts.append(_count_text(self.buckets, "bucket"))
         if self.lake is not None:
             parts.append(str(self.lake))
         if self.is_state:
             parts.append("current state")
         if self.log_offsets or not self.is_state:
-            about = f" (about {_counted(self.log_bytes, 'byte')})" if self.log_bytes else ""
+            about = f" (about {_count_text(self.log_bytes, 'byte')})" if self.log_bytes else ""
             parts.append(self.log_share + about)
-        parts.append(f"{self.columns[0]:,} of {_counted(self.columns[1], 'column')}")
+        parts.append(f"{self.columns[0]:,} of {_count_text(self.columns[1], 'column')}")
         if self.filters:
             parts.append(f"pushed: {', '.join(self.filters)}")
         if self.limit is not None:
@@ -92,8 +92,8 @@ class Summary:
     def log_share(self) -> str:
         """How many offsets of logs are read, out of how many."""
         if self.log_offsets_in_all is None:
-            return _counted(self.log_offsets, "offset")
-        return f"{self.log_offsets:,} of {_counted(self.log_offsets_in_all, 'offset')}"
+            return _count_text(self.log_offsets, "offset")
+        return f"{self.log_offsets:,} of {_count_text(self.log_offsets_in_all, 'offset')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,5 +282,5 @@ def spread(units: Iterable[Sequence[Split]], most: int) -> list[list[Split]]:
     return groups
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_text(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

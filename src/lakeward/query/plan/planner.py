@@ -157,14 +157,14 @@ def _by_time(
     assert as_of_ms is not None
     newest = None if reader is None else next(iter(reader.snapshots()), None)
     if reader is None or newest is None or info.descriptor.has_primary_key:
-        raise _gone(info, as_of_ms, reader)
+        raise _gone_error(info, as_of_ms, reader)
     partitions = table.partitions() if info.descriptor.is_partitioned else ()
     ends = bucket_offsets(conn, info, newest, {p.id: p.name for p in partitions})
     names = {name for f in request.filters for name in columns_of(f)}
     files = reader.files(newest.snapshot_id, [TIMESTAMP, *names])
     found = splits_by_time(info, format_name(info), newest, files, ends, stretches, request)
     if found is None:
-        raise _gone(info, as_of_ms, reader)
+        raise _gone_error(info, as_of_ms, reader)
     return found
 
 
@@ -187,7 +187,7 @@ def _stretches(
     return {id_: (starts.get(id_, stop), stop) for id_, stop in stops.items()}
 
 
-def _gone(info: TableInfo, as_of_ms: int, reader: LakeReader | None) -> LakewardError:
+def _gone_error(info: TableInfo, as_of_ms: int, reader: LakeReader | None) -> LakewardError:
     known: list[LakeSnapshot] = [] if reader is None else reader.snapshots()
     oldest = f"the oldest that can be read is {_time(known[-1].committed_ms)}" if known else "nothing older can be read"
     between = [s.committed_ms for s in known if s.committed_ms <= as_of_ms]

@@ -32,7 +32,7 @@ def union_splits(
     if info.descriptor.has_primary_key:
         if request.settings.as_of_ms is not None:
             _check_known(info, cold, ranges)
-        return list(_keyed(cold, ranges))
+        return list(_keyed_splits(cold, ranges))
     tails = {}
     for id_, (start, stop) in ranges.items():
         begin = cold.offsets.get(id_, start)
@@ -59,7 +59,7 @@ def lake_splits(cold: ColdPart, request: ReadRequest) -> list[Split]:
     return found
 
 
-def _keyed(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> Iterator[Split]:
+def _keyed_splits(cold: ColdPart, ranges: Mapping[BucketId, tuple[int, int]]) -> Iterator[Split]:
     for id_, (start, stop) in ranges.items():
         begin = cold.offsets.get(id_, 0 if id_ in cold.files else None)  # files of an earlier partition of this name
         if begin is None or (begin < start and begin < stop) or stop - begin > TAIL_CHANGES_MAX:

@@ -22,7 +22,7 @@ class DataLossError(LakewardError):
         self.stop = stop
 
 
-def removed(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
+def retention_error(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
     """Retention has passed the stream."""
     return DataLossError(
         f"{stop - start:,} rows of {table}, bucket {bucket}, offsets {start} to {stop - 1}, were removed before "
@@ -31,7 +31,7 @@ def removed(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLo
     )
 
 
-def missing(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
+def gap_error(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
     """The log goes on behind a range that was given up."""
     return DataLossError(
         f"{stop - start:,} rows of {table}, bucket {bucket}, offsets {start} to {stop - 1}, are not in the log: they "
@@ -40,7 +40,7 @@ def missing(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLo
     )
 
 
-def state_passed(table: TablePath, bucket: BucketId, as_of: int, begin: int) -> DataLossError:
+def passed_state_error(table: TablePath, bucket: BucketId, as_of: int, begin: int) -> DataLossError:
     """Retention has passed the point as of which a stream reads a state."""
     return DataLossError(
         f"The rows of {table}, bucket {bucket}, as of offset {as_of}, where the stream began, cannot be told any more: "
@@ -49,7 +49,7 @@ def state_passed(table: TablePath, bucket: BucketId, as_of: int, begin: int) -> 
     )
 
 
-def shrunk(table: TablePath, bucket: BucketId, start: int, end: int) -> DataLossError:
+def shrunk_log_error(table: TablePath, bucket: BucketId, start: int, end: int) -> DataLossError:
     """The log ends before the offset that the stream has reached."""
     return DataLossError(
         f"{table}, bucket {bucket}, ends at offset {end}, but the stream has read up to {start} already: "
@@ -58,7 +58,7 @@ def shrunk(table: TablePath, bucket: BucketId, start: int, end: int) -> DataLoss
     )
 
 
-def dropped(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
+def drop_error(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
     """A partition is gone while a batch of it was under way."""
     return DataLossError(
         f"Partition {bucket.partition} of {table} was dropped before the stream read offsets {start} to {stop - 1} of "
@@ -67,7 +67,7 @@ def dropped(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLo
     )
 
 
-def recreated(table: TablePath) -> DataLossError:
+def recreation_error(table: TablePath) -> DataLossError:
     """Another table of the same name."""
     return DataLossError(
         f"{table} was dropped and created again since the stream's checkpoint: whatever was not read of the old table "

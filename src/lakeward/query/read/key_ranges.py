@@ -23,7 +23,7 @@ class KeyRanges:
         self._keys = keys.select([f.name for f in keys.schema if not any(test(f.type) for test in _NOT_JUDGED)])
 
     @cached_property
-    def _sorted(self) -> dict[str, list[Any]]:
+    def _sorted_values(self) -> dict[str, list[Any]]:
         found = {}
         for name in self._keys.column_names:
             with suppress(OverflowError, ValueError):  # a moment that Python cannot name
@@ -32,7 +32,7 @@ class KeyRanges:
 
     def may_meet(self, ranges: Mapping[str, tuple[Any, Any]]) -> bool:
         """Whether some key can lie in all of these ranges, from the smallest to the largest value of a column."""
-        return all(_meets(values, *ranges[name]) for name, values in self._sorted.items() if name in ranges)
+        return all(_meets(values, *ranges[name]) for name, values in self._sorted_values.items() if name in ranges)
 
     def may_be_in(self, file: Path) -> bool:
         """Whether a Parquet file can hold one of the keys, by the statistics of its row groups."""

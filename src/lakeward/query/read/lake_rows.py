@@ -48,10 +48,10 @@ class LakeRows:
     def rows(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
         """The rows of a split, in no order."""
         if split.log_stop <= split.log_start:
-            return self._of_files(split, arrow_schema(self._shown(self._columns)))
-        return self._merged(split)
+            return self._of_files(split, arrow_schema(self._schema_of(self._columns)))
+        return self._merge_rows(split)
 
-    def _shown(self, names: tuple[str, ...]) -> Schema:
+    def _schema_of(self, names: tuple[str, ...]) -> Schema:
         return self._info.schema.select(names)
 
     def _of_files(self, split: LakeSplit | LakeRangeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -64,25 +64,25 @@ class LakeRows:
                 f"read ({gone}): the snapshot has expired. Ask again."
             ) from gone
 
-    def _merged(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
+    def _merge_rows(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
         try:
             tail = self.tail(split)
         except DataLossError as lost:
             yield from self.rows(self._newer(split, lost))
             return
-        for rows in self._of_files(split, arrow_schema(self._shown(self._with_keys()))):
-            left = tail.untouched(rows)
+        for rows in self._of_files(split, arrow_schema(self._schema_of(self._with_keys()))):
+            left = tail.untouched_rows(rows)
             if left.num_rows:
                 yield left.select(list(self._columns))
-        target = arrow_schema(self._shown(self._columns))
-        for rows in tail.rows.select(list(self._columns)).to_batches() if self._columns else _counted(tail.rows):
+        target = arrow_schema(self._schema_of(self._columns))
+        for rows in tail.rows.select(list(self._columns)).to_batches() if self._columns else _blank_rows(tail.rows):
             if rows.num_rows:
                 yield rows if rows.schema.equals(target) else rows.cast(target)
 
     def tail(self, split: LakeSplit) -> Tail:
         """The changes of a split; DataLossError when retention has removed them."""
         names = self._with_keys()
-        schema = arrow_schema(self._shown(names)).append(pa.field("_change_type", pa.string()))
+        schema = arrow_schema(self._schema_of(names)).append(pa.field("_change_type", pa.string()))
         changes = self._log.fetch(split.tail, names, metadata=True, strict=True)
         found = [batch.select(schema.names).cast(schema) for batch in changes]
         return Tail(pa.Table.from_batches(found, schema), self._info.schema.primary_key)
@@ -119,7 +119,7 @@ class LakeRows:
 
     def in_windows(self, split: LakeRangeSplit) -> Iterator[pa.RecordBatch]:
         """Rows of a log table by their offsets. Not every lake keeps buckets apart: the rows know theirs."""
-        schema = arrow_schema(self._shown(self._columns))
+        schema = arrow_schema(self._schema_of(self._columns))
         schema = schema.append(pa.field(OFFSET, pa.int64())).append(pa.field(BUCKET, pa.int32()))
         starts, stops = (np.zeros(max(w.bucket for w in split.windows) + 2, np.int64) for _ in range(2))
         for bucket, start, stop in split.windows:
@@ -160,5 +160,5 @@ def _id(place: LakePlace) -> BucketId:
     return BucketId(name_of_values(place.partition_values) if place.partition_values else None, place.bucket)
 
 
-def _counted(rows: pa.Table) -> list[pa.RecordBatch]:
+def _blank_rows(rows: pa.Table) -> list[pa.RecordBatch]:
     return [pa.record_batch([pa.nulls(rows.num_rows)], ["_"]).select([])]

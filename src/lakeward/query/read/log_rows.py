@@ -10,7 +10,7 @@ import pyarrow as pa
 from lakeward.client.forms.damage import LeftOut
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.query.plan.splits import LogSplit
-from lakeward.query.read.data_loss import missing, removed
+from lakeward.query.read.data_loss import gap_error, retention_error
 from lakeward.query.request.pushdown import to_predicate
 from lakeward.query.request.request import ReadRequest
 
@@ -50,7 +50,7 @@ class LogRows:
                 if begin <= start:
                     raise
                 if begin > split.start and (strict or self._request.settings.fail_on_data_loss):
-                    raise removed(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
+                    raise retention_error(self._request.path, split.id, split.start, min(begin, split.stop)) from wrong
             start = begin
 
     def _mind_gaps(self, split: LogSplit, scan: Scan, gaps: list[LeftOut]) -> Iterator[pa.RecordBatch]:
@@ -67,7 +67,7 @@ class LogRows:
     def _refuse_gaps(self, split: LogSplit, scan: Scan) -> None:
         for one in scan.left_out:
             if one.missing and one.stop > split.start:
-                raise missing(self._request.path, split.id, one.start, one.stop)
+                raise gap_error(self._request.path, split.id, one.start, one.stop)
 
     def _scan(self, split: LogSplit, start: int, columns: tuple[str, ...], *, metadata: bool) -> Scan:
         where = None

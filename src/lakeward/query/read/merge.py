@@ -50,7 +50,7 @@ class Tail:
         bounds = pc.min_max(column)
         return self._ranges.may_meet({first: (bounds["min"].as_py(), bounds["max"].as_py())})
 
-    def untouched(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def untouched_rows(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows whose keys no change has."""
         if not self._touched.num_rows or not rows.num_rows or not self._may_touch(rows):
             return rows

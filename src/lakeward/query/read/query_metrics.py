@@ -64,7 +64,7 @@ class QueryMetrics:
             with self._lock:
                 self._scan_seconds.observe(spent_s, labels)
 
-    def handed_over(self, split: LakeSplit) -> None:
+    def count_files(self, split: LakeSplit) -> None:
         """A split whose files the engine scans by itself: its rows and bytes are those of the files."""
         labels = _of(split.tier)
         with self._lock:

@@ -23,7 +23,7 @@ from lakeward.query.read.lake_rows import LakeRows
 from lakeward.query.read.log_rows import LogRows
 from lakeward.query.read.merge import Tail
 from lakeward.query.read.query_metrics import QueryMetrics, metrics_of
-from lakeward.query.read.view_rows import BinlogRows, ChangelogRows, UpsertRows, counted, state_changes
+from lakeward.query.read.view_rows import BinlogRows, ChangelogRows, UpsertRows, blank_rows, state_changes
 from lakeward.query.request.request import ReadRequest
 from lakeward.query.request.views import View, check_view, view_schema
 from lakeward.records.arrow.arrow_types import arrow_schema
@@ -41,10 +41,10 @@ _LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGE
 
 def result_schema(schema: Schema, request: ReadRequest) -> pa.Schema:
     """The Arrow schema of what a request reads of a table with this schema."""
-    return arrow_schema(_shown(schema, request))
+    return arrow_schema(_shown_schema(schema, request))
 
 
-def _shown(schema: Schema, request: ReadRequest) -> Schema:
+def _shown_schema(schema: Schema, request: ReadRequest) -> Schema:
     whole = view_schema(schema, request.view)
     return whole if request.columns is None else whole.select(request.columns)
 
@@ -59,13 +59,13 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     reading = _Reading(table, request)
-    return _limited(_told(conn, _one_after_the_other(reading, splits, metrics_of(conn.inner))), request.limit)
+    return _limit(_forget_when_gone(conn, _one_after_the_other(reading, splits, metrics_of(conn.inner))), request.limit)
 
 
 def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
     """The changes of splits, to be laid over their files by whoever reads them; LogGoneError if they are gone."""
     table = conn.table(str(request.path))
-    lake = LakeRows(table, request, _shown(table.info.schema, request).names, LogRows(table, request))
+    lake = LakeRows(table, request, _shown_schema(table.info.schema, request).names, LogRows(table, request))
     try:
         with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
             return list(threads.map(lake.tail, splits))
@@ -73,7 +73,7 @@ def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSpli
         raise LogGoneError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
 
 
-def _told(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _forget_when_gone(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same rows; who plans anew because some are gone sees the newest snapshot."""
     try:
         yield from rows
@@ -94,7 +94,7 @@ class _Reading:
         self._table = table
         self._request = request
         self._schema = table.info.schema
-        self._columns = _shown(self._schema, request).names
+        self._columns = _shown_schema(self._schema, request).names
         self._log = LogRows(table, request)
         self._lake = LakeRows(table, request, self._columns, self._log)
         self._are_rows: dict[BucketId, bool] = {}
@@ -132,7 +132,7 @@ class _Reading:
         columns = self._schema.names if view is View.BINLOG else self._own_columns()
         found = self._state_rows(split, columns)
         if view is View.ROWS:
-            return (counted(rows.num_rows) if not self._columns else rows for rows in found)
+            return (blank_rows(rows.num_rows) if not self._columns else rows for rows in found)
         made = (
             ChangelogRows(self._schema, self._columns)
             if view is View.CHANGELOG
@@ -159,13 +159,13 @@ class _Reading:
         counts = not self._columns and not self._request.filters
         if counts and not self._request.settings.skip_damaged and self._offsets_are_rows(split.id):
             for first in range(split.start, split.stop, _COUNTED_ROWS):
-                yield counted(min(_COUNTED_ROWS, split.stop - first))
+                yield blank_rows(min(_COUNTED_ROWS, split.stop - first))
             return
         if self._may_turn_to_lake:
             yield from self._log_or_lake(split)
             return
         for rows in self._log.fetch(split, self._own_columns(), metadata=False):
-            yield rows if self._columns else counted(rows.num_rows)
+            yield rows if self._columns else blank_rows(rows.num_rows)
 
     def _offsets_are_rows(self, bucket: BucketId) -> bool:
         """Whether rows need not be read to be counted, because the offsets say it."""
@@ -185,7 +185,7 @@ class _Reading:
                 for rows in self._log.fetch(left, self._own_columns(), metadata=told, strict=True, gaps=gaps):
                     seen += rows.num_rows
                     at = rows.column("_offset")[-1].as_py() + 1 if told else _behind(begin + seen, gaps)
-                    yield rows.select(names) if names else counted(rows.num_rows)
+                    yield rows.select(names) if names else blank_rows(rows.num_rows)
                 return
             except DataLossError as lost:
                 if lost.stop is None or lost.stop <= at:
@@ -222,7 +222,7 @@ def _behind(offset: int, gaps: Sequence[LeftOut]) -> int:
     return offset
 
 
-def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+def _limit(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
     if limit is not None and limit < 0:
         raise ErrorCode.INVALID_SCAN_REQUEST.error(f"The limit of a read is {limit}; it cannot be negative.")
     return batches if limit is None else _cut(batches, limit)

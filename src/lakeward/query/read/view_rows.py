@@ -51,7 +51,7 @@ class ChangelogRows:
     def rows(self, changes: pa.RecordBatch) -> pa.RecordBatch:
         """The view's rows."""
         arrays = [
-            _renamed(changes.column(CHANGE_TYPE), CHANGE_WORDS)
+            _rename_kinds(changes.column(CHANGE_TYPE), CHANGE_WORDS)
             if name == CHANGE_TYPE
             else changes.column(_FETCHED.get(name, name))
             for name in self._columns
@@ -84,9 +84,9 @@ class BinlogRows:
         self._before = changes.slice(changes.num_rows - 1) if old[-1] else None
         shown = ~old & (changes.column("_offset").to_numpy() >= self._start)
         at = np.flatnonzero(shown)
-        return self._made(changes, at, old)
+        return self._make_rows(changes, at, old)
 
-    def _made(self, changes: pa.RecordBatch, at: NDArray[np.int64], old: NDArray[np.bool_]) -> pa.RecordBatch:
+    def _make_rows(self, changes: pa.RecordBatch, at: NDArray[np.int64], old: NDArray[np.bool_]) -> pa.RecordBatch:
         kinds = changes.column(CHANGE_TYPE).take(pa.array(at))
         deleted = _mask(pc.equal(kinds, _DELETED))
         updated = _mask(pc.equal(kinds, _NEW)) & (at > 0) & old[at - 1]
@@ -95,16 +95,16 @@ class BinlogRows:
         arrays = []
         for name in self._columns:
             if name == CHANGE_TYPE:
-                arrays.append(_renamed(kinds, _BINLOG_NAMES))
+                arrays.append(_rename_kinds(kinds, _BINLOG_NAMES))
             elif name == BEFORE:
-                arrays.append(self._nested(name, changes, before_at, is_null=~(deleted | updated)))
+                arrays.append(self._nested_rows(name, changes, before_at, is_null=~(deleted | updated)))
             elif name == AFTER:
-                arrays.append(self._nested(name, changes, at, is_null=deleted))
+                arrays.append(self._nested_rows(name, changes, at, is_null=deleted))
             else:
                 arrays.append(changes.column(_FETCHED[name]).take(pa.array(at)))
         return _batch(arrays, self.schema, len(at))
 
-    def _nested(
+    def _nested_rows(
         self, name: str, changes: pa.RecordBatch, at: NDArray[np.int64], is_null: NDArray[np.bool_]
     ) -> pa.Array:
         rows = changes.select(self._schema.names).take(pa.array(at))
@@ -143,7 +143,7 @@ def _mask(flags: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _renamed(kinds: pa.Array, names: dict[str, str]) -> pa.Array:
+def _rename_kinds(kinds: pa.Array, names: dict[str, str]) -> pa.Array:
     places = pc.index_in(kinds, pa.array(list(names)))
     return pa.array(list(names.values())).take(places)
 
@@ -151,10 +151,10 @@ def _renamed(kinds: pa.Array, names: dict[str, str]) -> pa.Array:
 def _batch(arrays: list[pa.Array], schema: pa.Schema, count: int) -> pa.RecordBatch:
     """A batch that has its number of rows even when it has no columns."""
     if not arrays:
-        return counted(count)
+        return blank_rows(count)
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def counted(count: int) -> pa.RecordBatch:
+def blank_rows(count: int) -> pa.RecordBatch:
     """So many rows without a column."""
     return pa.record_batch([pa.nulls(count)], ["_"]).select([])

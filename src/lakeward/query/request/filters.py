@@ -32,7 +32,7 @@ COMPARISONS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
-class Unnamed:
+class UnnamedValue:
     """A day or a moment that Python has no value for, as its JSON."""
 
     type: str
@@ -51,7 +51,7 @@ class Compare:
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.column} {self.op} {_shown(self.value)}"
+        return f"{self.column} {self.op} {_literal(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class In:
     values: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{self.column} IN ({', '.join(_shown(v) for v in self.values)})"
+        return f"{self.column} IN ({', '.join(_literal(v) for v in self.values)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class StartsWith:
     value: str
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {_shown(self.value + '%')}"
+        return f"{self.column} LIKE {_literal(self.value + '%')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class EndsWith:
     value: str
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {_shown('%' + self.value)}"
+        return f"{self.column} LIKE {_literal('%' + self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Contains:
     value: str
 
     def __str__(self) -> str:
-        return f"{self.column} LIKE {_shown('%' + self.value + '%')}"
+        return f"{self.column} LIKE {_literal('%' + self.value + '%')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _value_json(value: Any) -> Any:
             return {"type": "date", "value": value.isoformat()}
         case dt.time():
             return {"type": "time", "value": value.isoformat()}
-        case Unnamed(type_, told):
+        case UnnamedValue(type_, told):
             return {"type": type_, "value": told}
         case bytes():
             return {"type": "binary", "value": base64.b64encode(value).decode()}
@@ -239,11 +239,11 @@ def _value(json: Any) -> Any:
         return json
     type_, value = json["type"], json["value"]
     if type_ in _MOMENTS and isinstance(value, str) and _FAR.match(value):
-        return Unnamed(type_, value)
+        return UnnamedValue(type_, value)
     try:
         return _TYPED[type_](value)
     except OverflowError:
-        return Unnamed(type_, value)
+        return UnnamedValue(type_, value)
 
 
 def _instant(value: str | int) -> dt.datetime:
@@ -279,7 +279,7 @@ _MOMENTS = {"date", "timestamp", "timestamp_ntz"}
 _FAR = re.compile(r"[+-]\d|0000-")
 
 
-def _shown(value: Any) -> str:
+def _literal(value: Any) -> str:
     match value:
         case None:
             return "NULL"

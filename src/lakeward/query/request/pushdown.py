@@ -239,10 +239,10 @@ def _holds(filter_: Filter, values: Mapping[str, Any]) -> bool | None:
         case NotNull():
             return True
         case In(name, candidates):
-            told_each = [_compared("=", values[name], v) for v in candidates]
+            told_each = [_compare("=", values[name], v) for v in candidates]
             return _together(told_each, decided_by=True)
         case Compare(op, name, value):
-            return _compared(op, values[name], value)
+            return _compare(op, values[name], value)
         case StartsWith(name, value):
             return _text(values[name], lambda text: text.startswith(value))
         case EndsWith(name, value):
@@ -261,7 +261,7 @@ def _text(value: Any, test: Callable[[str], bool]) -> bool | None:
     return test(value) if isinstance(value, str) else None
 
 
-def _compared(op: str, value: Any, literal: Any) -> bool | None:
+def _compare(op: str, value: Any, literal: Any) -> bool | None:
     if type(value) is not type(literal):
         return None
     return _COMPARED[op](value, literal)

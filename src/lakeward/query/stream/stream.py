@@ -71,11 +71,11 @@ class TableStream:
                 return _positions(found.offsets(Timestamp(self._settings.start_ms)))
             case StartupMode.GROUP:
                 begins = found.offsets("earliest")
-                return _positions(begins | self._committed(begins))
+                return _positions(begins | self._group_offsets(begins))
             case _:
                 return _positions(found.offsets("earliest"))
 
-    def _committed(self, known: Mapping[BucketId, int]) -> dict[BucketId, int]:
+    def _group_offsets(self, known: Mapping[BucketId, int]) -> dict[BucketId, int]:
 
         assert self._settings.group is not None
         told = ConsumerGroups(self._conn).committed(self._settings.group, self._request.path)
@@ -96,7 +96,7 @@ class TableStream:
         """
         found = self._now()
         starts = self._starts(start, found)
-        ends = found.offsets("latest") | self._gone(start, found)
+        ends = found.offsets("latest") | self._gone_buckets(start, found)
         starts = {id_: self._within_log(id_, starts.get(id_, BEGINNING), end) for id_, end in ends.items()}
         if within is not None:
             ends = {id_: min(end, within.buckets[id_].offset) for id_, end in ends.items() if id_ in within.buckets}
@@ -114,7 +114,7 @@ class TableStream:
         }
         return StreamOffset(found.table_id, admitted, partitions, start.state_ms, begin=begin, lake_ends=in_lake)
 
-    def _gone(self, start: StreamOffset, found: TableNow) -> dict[BucketId, int]:
+    def _gone_buckets(self, start: StreamOffset, found: TableNow) -> dict[BucketId, int]:
         """Buckets that were only in the lake when the stream began, and the rows they had."""
         if start.table_id != found.table_id:
             return {}
@@ -125,10 +125,10 @@ class TableStream:
         """What of an offset still stands for the tables and partitions that are there."""
         if start.table_id != found.table_id:
             if self._settings.fail_on_data_loss:
-                raise data_loss.recreated(self._request.path)
+                raise data_loss.recreation_error(self._request.path)
             return {}
         stands = {id_: p for id_, p in start.buckets.items() if is_same(id_, start.partitions, found.partitions)}
-        stands |= {id_: start.buckets[id_] for id_ in self._gone(start, found)}
+        stands |= {id_: start.buckets[id_] for id_ in self._gone_buckets(start, found)}
         if self._settings.fail_on_data_loss or self._turns_to_lake(found):
             return stands
         begins = found.offsets("earliest")
@@ -139,7 +139,7 @@ class TableStream:
         if position.offset <= end:
             return position
         if self._settings.fail_on_data_loss:
-            raise data_loss.shrunk(self._request.path, id_, position.offset, end)
+            raise data_loss.shrunk_log_error(self._request.path, id_, position.offset, end)
         return Position(end, is_state=position.is_state)
 
     def _rows(
@@ -170,12 +170,12 @@ class TableStream:
             start = end.begin
         if end.table_id != found.table_id:
             if self._settings.fail_on_data_loss:
-                raise data_loss.recreated(self._request.path)
+                raise data_loss.recreation_error(self._request.path)
             return Plan((), summary(found.table.info, self._request, ()))
         batch = StreamBatch(start, end, found.partitions)
         if batch.lost and self._settings.fail_on_data_loss:
             (id_, (begin, stop)), *_ = batch.lost.items()
-            raise data_loss.dropped(self._request.path, id_, begin, stop)
+            raise data_loss.drop_error(self._request.path, id_, begin, stop)
         cold, hot = halves(batch.ranges, batch.lake_ends)
         present = self._present(hot, found, cold)
         lake = self._lake_splits(batch, cold, found)
@@ -196,7 +196,11 @@ class TableStream:
             return []
         try:
             lake = StreamLake(self._conn, found, self._request)
-            return [*lake.gone(batch.gone), *(lake.states(batch.states) if wants_state else ()), *lake.ranges(cold)]
+            return [
+                *lake.gone_splits(batch.gone),
+                *(lake.states(batch.states) if wants_state else ()),
+                *lake.ranges(cold),
+            ]
         except (LakeUnavailableError, LogGoneError):
             if batch.gone or cold:
                 raise
@@ -208,7 +212,7 @@ class TableStream:
         passed = {id_: offset for id_, offset in as_of.items() if begins.get(id_, 0) > offset}
         if passed and self._settings.fail_on_data_loss:
             (id_, offset), *_ = passed.items()
-            raise data_loss.state_passed(self._request.path, id_, offset, begins[id_])
+            raise data_loss.passed_state_error(self._request.path, id_, offset, begins[id_])
         return [StateSplit(*id_, None if id_ in passed else offset, offset, time_ms) for id_, offset in as_of.items()]
 
     def _turns_to_lake(self, found: TableNow) -> bool:
@@ -228,7 +232,7 @@ class TableStream:
             if begin > start and self._turns_to_lake(found):
                 cold[id_] = (cold.get(id_, (start, start))[0], min(begin, stop))
             elif begin > start and self._settings.fail_on_data_loss:
-                raise data_loss.removed(self._request.path, id_, start, min(begin, stop))
+                raise data_loss.retention_error(self._request.path, id_, start, min(begin, stop))
             if stop > max(start, begin):
                 present[id_] = (max(start, begin), stop)
         return present

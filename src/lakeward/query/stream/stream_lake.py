@@ -154,7 +154,7 @@ class StreamLake:
         files = self._cold(self._snapshots[0]).files
         return {id_: [p.file for p in placed] for id_, placed in files.items() if id_.partition not in live}
 
-    def gone(self, ids: Iterable[BucketId]) -> list[Split]:
+    def gone_splits(self, ids: Iterable[BucketId]) -> list[Split]:
         """All that the lake has of buckets of partitions that the cluster had dropped before the stream began."""
         files = self._gone_files()
         return [self._of_files(self._snapshots[0], id_, files[id_]) for id_ in ids if id_ in files]
@@ -190,7 +190,7 @@ class StreamLake:
         for id_, (start, stop) in wanted.items():
             end = ends.get(id_, 0)
             if end < stop and self._request.settings.fail_on_data_loss:
-                raise data_loss.removed(self._request.path, id_, max(start, end), stop)
+                raise data_loss.retention_error(self._request.path, id_, max(start, end), stop)
         windows: dict[str | None, list[OffsetWindow]] = defaultdict(list)
         for id_, (start, stop) in wanted.items():
             windows[id_.partition].append(OffsetWindow(id_.bucket, start, stop))
@@ -213,10 +213,10 @@ class StreamLake:
         return [
             LakeRangeSplit(partition, format_name(self._info), newest, tuple(group), own)
             for own, files in together.items()
-            for group in self._grouped(files)
+            for group in self._group_files(files)
         ]
 
-    def _grouped(self, files: list[LakeFile]) -> list[list[LakeFile]]:
+    def _group_files(self, files: list[LakeFile]) -> list[list[LakeFile]]:
         target = self._request.settings.split_rows or _SPLIT_ROWS_MIN
         groups: list[list[LakeFile]] = []
         rows = target

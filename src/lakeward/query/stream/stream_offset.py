@@ -60,11 +60,11 @@ class StreamOffset:
             "partitions": dict(sorted(self.partitions.items())),
             "buckets": {
                 str(id_): {"state": position.offset} if position.is_state else position.offset
-                for id_, position in _sorted(self.buckets)
+                for id_, position in _in_order(self.buckets)
             },
         }
         if self.lake_ends:
-            json["lake"] = {str(id_): end for id_, end in _sorted(self.lake_ends)}
+            json["lake"] = {str(id_): end for id_, end in _in_order(self.lake_ends)}
         if self.is_initial:
             json["initial"] = True
         if self.begin is not None:
@@ -90,7 +90,7 @@ class StreamOffset:
             ) from wrong
 
 
-def _sorted(buckets: Mapping[BucketId, _V]) -> list[tuple[BucketId, _V]]:
+def _in_order(buckets: Mapping[BucketId, _V]) -> list[tuple[BucketId, _V]]:
     return sorted(buckets.items(), key=lambda item: (item[0].partition or "", item[0].bucket))
 
 

@@ -142,13 +142,13 @@ def _plain(values: _Values) -> _Values:
     if isinstance(values.type, pa.BaseExtensionType):
         return _plain(values.cast(values.type.storage_type))
     if pa.types.is_dictionary(values.type):
-        return _plain(_decoded(values))
+        return _plain(_without_dictionary(values))
     if pa.types.is_run_end_encoded(values.type):
         return _plain(pc.run_end_decode(values))
     return values
 
 
-def _decoded(values: _Values) -> _Values:
+def _without_dictionary(values: _Values) -> _Values:
     """Without a dictionary. One of views, as polars makes them, is turned into one of plain texts first."""
     wanted = values.type.value_type
     if not (pa.types.is_string_view(wanted) or pa.types.is_binary_view(wanted)):

@@ -194,15 +194,15 @@ def _check_names(names: list[str], schema: Schema) -> None:
     unknown = [n for n in names if n not in known]
     if unknown:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
-            f"The table has no column {_quoted(unknown)}; its columns are {_quoted(schema.names)}."
+            f"The table has no column {_in_quotes(unknown)}; its columns are {_in_quotes(schema.names)}."
         )
     doubled = sorted({n for n in names if names.count(n) > 1})
     if doubled:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data has column {_quoted(doubled)} more than once.")
+        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data has column {_in_quotes(doubled)} more than once.")
     missing = [c.name for c in schema.columns if c.name not in names and not c.type.nullable]
     if missing:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data lacks column {_quoted(missing)}, which is NOT NULL.")
+        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data lacks column {_in_quotes(missing)}, which is NOT NULL.")
 
 
-def _quoted(names: list[str] | tuple[str, ...]) -> str:
+def _in_quotes(names: list[str] | tuple[str, ...]) -> str:
     return ", ".join(f"'{n}'" for n in names)

@@ -17,7 +17,7 @@ from lakeward.model.data_types import NESTED, DataType, TypeRoot
 from lakeward.records.arrow.arrow_rows import values_of
 from lakeward.records.arrow.arrow_types import arrow_type
 from lakeward.records.kernels import key_columns, key_kernels
-from lakeward.records.kernels.key_columns import I64, U8, Fixed, Part, Runs, Words
+from lakeward.records.kernels.key_columns import I64, U8, FixedWidth, Part, Runs, Words
 from lakeward.records.key.bucketing import bucket_of
 from lakeward.records.key.key_encoding import KeyEncoding, bucket_key_encoding, key_encoder
 
@@ -106,18 +106,18 @@ def encode_keys(columns: Sequence[pa.Array], types: Sequence[DataType], encoding
                 f"Key column {i} of type {types[i]} has {array.null_count} NULL; a key column must not be NULL."
             )
     if encoding is KeyEncoding.ICEBERG:
-        return _concatenated(len(arrays[0]), [_iceberg_part(arrays[0], types[0])])
+        return _concatenate(len(arrays[0]), [_iceberg_part(arrays[0], types[0])])
     parts = [part for a, t in zip(arrays, types, strict=True) for part in _compacted_parts(a, t)]
-    return _concatenated(len(arrays[0]), parts)
+    return _concatenate(len(arrays[0]), parts)
 
 
-def _concatenated(rows: int, parts: Sequence[Part]) -> tuple[U8, I64]:
+def _concatenate(rows: int, parts: Sequence[Part]) -> tuple[U8, I64]:
     sizes = np.zeros(rows, np.int64)
     for part in parts:
         match part:
             case Words(values):
                 key_kernels.add_varint_bytes(values, sizes)
-            case Fixed(fixed):
+            case FixedWidth(fixed):
                 sizes += fixed.shape[1]
             case Runs(_, lengths, _, prefixed):
                 sizes += lengths
@@ -129,7 +129,7 @@ def _concatenated(rows: int, parts: Sequence[Part]) -> tuple[U8, I64]:
         match part:
             case Words(values):
                 key_kernels.put_varints(values, out, cursors)
-            case Fixed(fixed):
+            case FixedWidth(fixed):
                 key_kernels.put_fixed(fixed, out, cursors)
             case Runs(starts, lengths, data, prefixed):
                 key_kernels.put_runs(starts, lengths, data, prefixed, out, cursors)
@@ -145,9 +145,9 @@ def _bounds(sizes: I64) -> I64:
 def _compacted_parts(array: pa.Array, type_: DataType) -> list[Part]:
     match type_.root:
         case TypeRoot.BOOLEAN | TypeRoot.TINYINT | TypeRoot.SMALLINT:
-            return [Fixed(key_columns.as_bytes(key_columns.integers(array, type_)))]
+            return [FixedWidth(key_columns.as_bytes(key_columns.integers(array, type_)))]
         case TypeRoot.FLOAT | TypeRoot.DOUBLE:
-            return [Fixed(key_columns.as_bytes(key_columns.floats(array, type_)))]
+            return [FixedWidth(key_columns.as_bytes(key_columns.floats(array, type_)))]
         case TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
             millis, nanos = key_columns.timestamps(array)
             compact = [key_columns.words(millis)]
@@ -163,18 +163,18 @@ def _compacted_parts(array: pa.Array, type_: DataType) -> list[Part]:
 def _iceberg_part(array: pa.Array, type_: DataType) -> Part:
     match type_.root:
         case TypeRoot.FLOAT | TypeRoot.DOUBLE:
-            return Fixed(key_columns.as_bytes(key_columns.floats(array, type_)))
+            return FixedWidth(key_columns.as_bytes(key_columns.floats(array, type_)))
         case TypeRoot.TIMESTAMP:
             millis, nanos = key_columns.timestamps(array)
-            return Fixed(key_columns.as_bytes(millis * 1000 + nanos.astype(np.int64) // 1000))
+            return FixedWidth(key_columns.as_bytes(millis * 1000 + nanos.astype(np.int64) // 1000))
         case TypeRoot.TIME:
-            return Fixed(key_columns.as_bytes(key_columns.integers(array, type_).astype(np.int64) * 1000))
+            return FixedWidth(key_columns.as_bytes(key_columns.integers(array, type_).astype(np.int64) * 1000))
         case TypeRoot.DECIMAL:
             return _big_decimal_runs(array, prefixed=False)
         case _ if key_columns.is_text(type_):
             return key_columns.runs(array, type_, prefixed=False)
         case _:
-            return Fixed(key_columns.as_bytes(key_columns.integers(array, type_).astype(np.int64)))
+            return FixedWidth(key_columns.as_bytes(key_columns.integers(array, type_).astype(np.int64)))
 
 
 def _big_decimal_runs(array: pa.Array, *, prefixed: bool) -> Runs:

@@ -21,7 +21,7 @@ from lakeward.records.batch.batch_header import NO_SEQUENCE, NO_WRITER, BatchHea
 from lakeward.records.batch.log_batch import seal
 from lakeward.records.columnar.columns import Columns, null_count, read_columns, write_message
 from lakeward.records.columnar.row_kernels import RowForm, decode_rows, encode_rows
-from lakeward.records.ipc.arrow_message import damaged
+from lakeward.records.ipc.arrow_message import damage_error
 from lakeward.records.ipc.buffer_codecs import BufferCodec
 from lakeward.records.kernels.record_kernels import ALL_GOOD, CHANGE_TYPE_MAX, LENGTH_BYTES, cut_changes, put_changes
 from lakeward.records.kernels.spans import I64, U8, Spans, read_only
@@ -62,7 +62,7 @@ def build_changelog_batch(
         _refuse_nulls(columns, types)
         batch += np.ascontiguousarray(change_types, np.uint8).data
         write_message(columns, codec, batch)
-    return _sealed(batch)
+    return _seal(batch)
 
 
 def build_row_changelog_batch(
@@ -88,7 +88,7 @@ def build_row_changelog_batch(
         at = len(batch)
         batch += bytes(size)
         put_changes(change_types, rows.starts, rows.ends, np.frombuffer(batch, np.uint8), at)
-    return _sealed(batch)
+    return _seal(batch)
 
 
 def changelog_rows(
@@ -125,13 +125,13 @@ def _arrow_changes(batch: Batch, header: BatchHeader, at: int, types: Sequence[D
     count = header.record_count
     message_at = at if header.append_only else at + count
     if count < 0 or message_at > len(batch):
-        raise damaged("its change types are cut off")
+        raise damage_error("its change types are cut off")
     columns = read_columns(batch, message_at, len(batch), types)
     if columns.rows != count:
-        raise damaged(f"it holds {columns.rows} rows, not {count}")
+        raise damage_error(f"it holds {columns.rows} rows, not {count}")
     change_types = np.zeros(count, np.uint8) if header.append_only else read_only(batch)[at:message_at]
     if change_types.max() > CHANGE_TYPE_MAX:
-        raise damaged(f"{change_types.max()} is no change type")
+        raise damage_error(f"{change_types.max()} is no change type")
     return change_types, columns
 
 
@@ -168,7 +168,7 @@ def _head(schema_id: int, change_types: U8, rows: Spans, writer_id: int, batch_s
     )
 
 
-def _sealed(batch: bytearray) -> bytearray:
+def _seal(batch: bytearray) -> bytearray:
     if len(batch) > _SIZE_MAX:
         raise ErrorCode.RECORD_TOO_LARGE.error(
             f"The changes of one batch take {len(batch)} bytes, over the limit of 2 GB; write fewer rows at once."

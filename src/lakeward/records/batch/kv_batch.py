@@ -72,22 +72,22 @@ def parse_kv_batch(data: memoryview | bytes | bytearray, *, crc_was_checked: boo
     """The one batch that the bytes are; CORRUPT_RECORD when they are anything else."""
     size = len(data)
     if size < KV_HEADER_BYTES:
-        raise _damaged(f"{size} bytes are fewer than its header")
+        raise _damage_error(f"{size} bytes are fewer than its header")
     length, magic, crc, schema_id, _, writer_id, sequence, count = _HEADER.unpack_from(data)
     if magic != KV_MAGIC:
-        raise _damaged(f"version {magic} is unknown")
+        raise _damage_error(f"version {magic} is unknown")
     if length + KV_OVERHEAD_BYTES != size:
-        raise _damaged(f"it claims {length + KV_OVERHEAD_BYTES} bytes and has {size}")
+        raise _damage_error(f"it claims {length + KV_OVERHEAD_BYTES} bytes and has {size}")
     if not crc_was_checked and checksum(memoryview(data)[_CHECKED_AT:]) != crc:
-        raise _damaged("its CRC is wrong")
+        raise _damage_error("its CRC is wrong")
     if not 0 <= count <= (size - KV_HEADER_BYTES) // _RECORD_BYTES_MIN:
-        raise _damaged(f"its bytes hold no {count} records")
+        raise _damage_error(f"its bytes hold no {count} records")
     array = read_only(data)
     places = np.empty((4, count), np.int64)
     bad = cut_kv_records(array, KV_HEADER_BYTES, places[0], places[1], places[2], places[3])
     if bad != ALL_GOOD:
         what = f"record {bad} of {count} does not fit" if bad < count else f"bytes follow its {count} records"
-        raise _damaged(what)
+        raise _damage_error(what)
     return KvBatch(schema_id, writer_id, sequence, count, array, *places)
 
 
@@ -127,5 +127,5 @@ def kv_crc_is_right(batch: bytes | bytearray | memoryview) -> bool:
     return bool(checksum(memoryview(batch)[_CHECKED_AT:]) == _CRC.unpack_from(batch, _CRC_AT)[0])
 
 
-def _damaged(what: str) -> LakewardError:
+def _damage_error(what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"The kv batch is damaged: {what}.")

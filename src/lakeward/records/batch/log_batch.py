@@ -44,16 +44,16 @@ def cut_batches(data: Buffer) -> list[BatchSpan]:
     spans = []
     position, end = 0, len(data)
     if not end:
-        raise _damaged("the payload is empty")
+        raise _damage_error("the payload is empty")
     while position < end:
         span = _span(data, position, end)
         if span is None:
-            raise _damaged(f"batch at byte {position} is cut off or is not a batch")
+            raise _damage_error(f"batch at byte {position} is cut off or is not a batch")
         if not crc_is_right(data, span):
-            raise _damaged(f"batch at byte {position} has a wrong CRC")
+            raise _damage_error(f"batch at byte {position} has a wrong CRC")
         header = span.header
         if header.record_count < 0 or header.last_offset_delta != max(header.record_count - 1, 0):
-            raise _damaged(f"{header.record_count} records cannot take {header.last_offset_delta + 1} offsets")
+            raise _damage_error(f"{header.record_count} records cannot take {header.last_offset_delta + 1} offsets")
         spans.append(span)
         position = span.end
     return spans
@@ -106,5 +106,5 @@ def reseal(batch: bytearray, writer_id: int, batch_sequence: int) -> None:
     seal(batch)
 
 
-def _damaged(what: str) -> LakewardError:
+def _damage_error(what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"The record batch is damaged: {what}.")

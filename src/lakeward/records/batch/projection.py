@@ -17,7 +17,7 @@ from lakeward.model.data_types import DataType
 from lakeward.model.schema import Schema
 from lakeward.records.batch.batch_header import BATCH_V1, BATCH_V2, HEADER_BYTES
 from lakeward.records.batch.log_batch import BatchSpan
-from lakeward.records.ipc.arrow_message import NO_CODEC, Buffer, column_shape, damaged, read_message, template
+from lakeward.records.ipc.arrow_message import NO_CODEC, Buffer, column_shape, damage_error, read_message, template
 from lakeward.records.ipc.null_columns import null_buffers, null_nodes
 
 _LENGTH = struct.Struct("<i")
@@ -92,7 +92,7 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
     message = read_message(data, message_at, span.end)
     buffers = message.buffers
     if message.node_count != plan.node_total or len(buffers) != 2 * plan.buffer_total:
-        raise damaged("it has other columns than its schema")
+        raise damage_error("it has other columns than its schema")
 
     shape = template(plan.node_count, plan.buffer_count, message.codec)
     metadata = bytearray(shape.data)
@@ -106,7 +106,7 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
         first = buffers[2 * run.first_buffer]
         stop = buffers[2 * run.stop_buffer] if run.stop_buffer < plan.buffer_total else message.body_bytes
         if not 0 <= first <= stop <= message.body_bytes:
-            raise damaged("its buffers are out of order")
+            raise damage_error("its buffers are out of order")
         shift = cursor - first
         for i in range(2 * run.first_buffer, 2 * run.stop_buffer, 2):
             moved.append(buffers[i] + shift)

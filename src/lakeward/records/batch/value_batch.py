@@ -43,16 +43,16 @@ def parse_value_batch(data: memoryview | bytes | bytearray) -> Spans:
 
 def _cut(data: memoryview | bytes | bytearray) -> tuple[list[U8], I64, I64]:
     if len(data) < VALUE_HEADER_BYTES:
-        raise _damaged(f"{len(data)} bytes are fewer than its header")
+        raise _damage_error(f"{len(data)} bytes are fewer than its header")
     length, magic, count = _HEADER.unpack_from(data)
     if magic != VALUE_MAGIC or length + _OVERHEAD_BYTES != len(data):
-        raise _damaged(f"{len(data)} bytes are not version {magic} with {length + _OVERHEAD_BYTES} bytes")
+        raise _damage_error(f"{len(data)} bytes are not version {magic} with {length + _OVERHEAD_BYTES} bytes")
     if not 0 <= count <= (len(data) - VALUE_HEADER_BYTES) // LENGTH_BYTES:
-        raise _damaged(f"its bytes hold no {count} values")
+        raise _damage_error(f"its bytes hold no {count} values")
     array, places = read_only(data), np.empty((2, count), np.int64)
     bad = cut_records(array, VALUE_HEADER_BYTES, places[0], places[1])
     if bad != ALL_GOOD:
-        raise _damaged(f"value {bad} of {count} does not fit")
+        raise _damage_error(f"value {bad} of {count} does not fit")
     return [array], places[0], places[1]
 
 
@@ -61,9 +61,9 @@ def split_values(values: Spans) -> tuple[I64, Spans]:
     ids = np.empty(len(values), np.int64)
     bad = schema_ids(values.starts, values.ends, ids)
     if bad != ALL_GOOD:
-        raise _damaged(f"value {bad} of {len(values)} is shorter than a schema id")
+        raise _damage_error(f"value {bad} of {len(values)} is shorter than a schema id")
     return ids, values.behind(SCHEMA_ID_BYTES)
 
 
-def _damaged(what: str) -> LakewardError:
+def _damage_error(what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"The value batch is damaged: {what}.")

@@ -14,7 +14,7 @@ from lakeward.records.ipc.arrow_message import (
     ArrowMessage,
     Buffer,
     column_shape,
-    damaged,
+    damage_error,
     read_message,
     template,
 )
@@ -71,22 +71,22 @@ def read_columns(data: Buffer, start: int, end: int, types: Sequence[DataType]) 
     message = read_message(data, start, end)
     places = places_of(tuple(types))
     if message.node_count != places.nodes[-1] or len(message.buffers) != 2 * places.buffers[-1]:
-        raise damaged("it has other columns than its schema")
+        raise damage_error("it has other columns than its schema")
     nodes = list(struct.unpack_from(f"<{2 * message.node_count}q", data, message.nodes_at))
     for at, size in zip(message.buffers[::2], message.buffers[1::2], strict=True):
         if at < 0 or size < 0 or at + size > message.body_bytes:
-            raise damaged("a buffer lies outside its body")
+            raise damage_error("a buffer lies outside its body")
     body = read_only(memoryview(data)[message.body_at : message.body_at + message.body_bytes])
     buffers = list(message.buffers)
     if message.codec != NO_CODEC:
-        body, buffers = _decompressed(body, message)
+        body, buffers = _decompress(body, message)
     # A value takes at least a bit, its own or that of a part: no lie about lengths gets to claim more memory than that.
     if any(not 0 <= length <= 8 * len(body) for length in nodes[::2]):
-        raise damaged("it claims more values than its body can hold")
+        raise damage_error("it claims more values than its body can hold")
     return Columns(message.rows, body, nodes, buffers)
 
 
-def _decompressed(body: U8, message: ArrowMessage) -> tuple[U8, list[int]]:
+def _decompress(body: U8, message: ArrowMessage) -> tuple[U8, list[int]]:
     codec = codec_of_id(message.codec)
     view = body.data
     pieces: list[Buffer] = []
@@ -96,7 +96,7 @@ def _decompressed(body: U8, message: ArrowMessage) -> tuple[U8, list[int]]:
         piece: Buffer = b""
         if size:
             if size < _LENGTH_PREFIX_BYTES:
-                raise damaged("a compressed buffer is cut off")
+                raise damage_error("a compressed buffer is cut off")
             (raw_bytes,) = _I64.unpack_from(view, at)
             piece = view[at + _LENGTH_PREFIX_BYTES : at + size]
             if raw_bytes != _STORED_RAW:
@@ -113,7 +113,7 @@ def write_message(columns: Columns, codec: BufferCodec | None, head: bytearray) 
     raw = [view[at : at + size] for at, size in zip(columns.buffers[::2], columns.buffers[1::2], strict=True)]
     if all(len(piece) < WORTH_BYTES for piece in raw):
         codec = None  # readers go by the message, and a message without codec has no lengths before its buffers
-    pieces: Sequence[Buffer] = raw if codec is None else [codec.stored(piece) for piece in raw]
+    pieces: Sequence[Buffer] = raw if codec is None else [codec.pack(piece) for piece in raw]
     shape = template(len(columns.nodes) // 2, len(pieces), NO_CODEC if codec is None else codec.id)
     message_at = len(head)
     places: list[int] = []

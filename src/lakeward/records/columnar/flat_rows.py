@@ -11,7 +11,7 @@ import numpy as np
 
 from lakeward.errors import ErrorCode
 from lakeward.records.columnar.columns import ALIGNMENT_BYTES, Columns
-from lakeward.records.ipc.arrow_message import damaged
+from lakeward.records.ipc.arrow_message import damage_error
 from lakeward.records.kernels import row_decode_kernels, row_encode_kernels
 from lakeward.records.kernels.row_programs import (
     CELL,
@@ -39,11 +39,11 @@ def decode_flat(program: RowProgram, spans: Spans, column_counts: I64 | None = N
     starts, ends = spans.starts, spans.ends
     rows, width = len(starts), len(program.types)
     valid_bytes, value_bytes = (rows + 7) // 8, program.value_bytes(rows)
-    valid_stride = _aligned(valid_bytes)
+    valid_stride = _align(valid_bytes)
     value_places, fixed_bytes = [], width * valid_stride
     for size in value_bytes:
         value_places.append(fixed_bytes)
-        fixed_bytes += _aligned(size)
+        fixed_bytes += _align(size)
     fields = program.fields.copy()
     fields[:, VALID_AT] = np.arange(width) * valid_stride
     fields[:, VALUES_AT] = value_places
@@ -79,7 +79,7 @@ def _gather_runs(
         if status != row_decode_kernels.OK:
             _refuse_row(program, status, row, column)
         runs[column] = at, size
-        at += _aligned(size)
+        at += _align(size)
     return runs
 
 
@@ -91,13 +91,13 @@ def encode_flat(program: RowProgram, columns: Columns) -> tuple[U8, I64]:
         valid_at, valid_bytes, values_at, values_bytes = columns.buffers[2 * place : 2 * place + 4]
         short = rows and (0 < valid_bytes < (rows + 7) // 8 or values_bytes < needed)
         if short or columns.nodes[2 * i] != rows:
-            raise damaged(f"column {i} of type {program.types[i]} has not the bytes of {rows} rows")
+            raise damage_error(f"column {i} of type {program.types[i]} has not the bytes of {rows} rows")
         fields[i, VALID_AT] = valid_at if valid_bytes else -1
         fields[i, VALUES_AT] = values_at
         if i in program.runs:
             fields[i, DATA_AT], data_bytes = columns.buffers[2 * place + 4 : 2 * place + 6]
             if rows and not row_encode_kernels.offsets_grow(columns.body, values_at, rows, data_bytes):
-                raise damaged(f"offsets are out of order: column {i} of type {program.types[i]}")
+                raise damage_error(f"offsets are out of order: column {i} of type {program.types[i]}")
             run_bytes += data_bytes
     out, bounds = np.empty(rows * program.row_bytes_max + run_bytes, np.uint8), np.zeros(rows + 1, np.int64)
     status, row, column = row_encode_kernels.encode(
@@ -108,7 +108,7 @@ def encode_flat(program: RowProgram, columns: Columns) -> tuple[U8, I64]:
     return out[: bounds[-1]], bounds
 
 
-def _aligned(size: int) -> int:
+def _align(size: int) -> int:
     return size + -size % ALIGNMENT_BYTES
 
 

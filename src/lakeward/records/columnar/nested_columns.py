@@ -17,7 +17,7 @@ from lakeward.errors import ErrorCode
 from lakeward.model.data_types import NESTED, DataType, TypeRoot
 from lakeward.records.columnar.columns import ALIGNMENT_BYTES, Columns, places_of
 from lakeward.records.columnar.flat_rows import decode_flat, encode_flat
-from lakeward.records.ipc.arrow_message import column_shape, damaged
+from lakeward.records.ipc.arrow_message import column_shape, damage_error
 from lakeward.records.kernels.row_programs import I64, U8, RowForm, RowProgram, row_program
 from lakeward.records.kernels.spans import Spans, read_only
 from lakeward.records.row import compacted_row, indexed_row
@@ -167,7 +167,7 @@ def values_of(columns: Columns, type_: DataType, node: int = 0, buffer: int = 0)
 def _child(columns: Columns, type_: DataType, node: int, buffer: int, length: int) -> list[Any]:
     values = values_of(columns, type_, node, buffer)
     if len(values) != length:
-        raise damaged("the parts of a nested column differ in length")
+        raise damage_error("the parts of a nested column differ in length")
     return values
 
 
@@ -184,7 +184,7 @@ def _valid(columns: Columns, buffer: int, length: int) -> list[bool]:
     if not size:
         return [True] * length
     if size < (length + 7) // 8:
-        raise damaged(f"validity bits of {length} values are cut off")
+        raise damage_error(f"validity bits of {length} values are cut off")
     bits = np.unpackbits(columns.body[at : at + size], count=length, bitorder="little")
     return [bool(bit) for bit in bits.tolist()]
 
@@ -194,10 +194,10 @@ def _read_offsets(columns: Columns, buffer: int, length: int, limit: int) -> I64
     if not length:
         return np.zeros(1, np.int64)
     if size < 4 * (length + 1):
-        raise damaged(f"offsets of {length} values are cut off")
+        raise damage_error(f"offsets of {length} values are cut off")
     offsets = np.frombuffer(columns.body[at : at + 4 * (length + 1)].tobytes(), "<i4").astype(np.int64)
     if offsets[0] < 0 or offsets[-1] > limit or np.any(np.diff(offsets) < 0):
-        raise damaged("offsets are out of order")
+        raise damage_error("offsets are out of order")
     return offsets
 
 

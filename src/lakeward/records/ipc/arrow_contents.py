@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lakeward.model.data_types import DataType, TypeRoot
-from lakeward.records.ipc.arrow_message import NO_CODEC, Buffer, damaged
+from lakeward.records.ipc.arrow_message import NO_CODEC, Buffer, damage_error
 from lakeward.records.ipc.arrow_structure import CheckedMessage, Node
 from lakeward.records.ipc.buffer_codecs import BufferCodec, codec_of_id
 
@@ -76,14 +76,14 @@ def _valid(node: Node, validity: memoryview | bytes, length: int, nulls: int) ->
     bits = np.unpackbits(np.frombuffer(validity, np.uint8, (length + 7) >> 3), count=length, bitorder="little")
     valid = bits.view(np.bool_)
     if length - int(np.count_nonzero(valid)) != nulls:
-        raise damaged(f"column {node.name} says it has {nulls} NULL and has another number of them")
+        raise damage_error(f"column {node.name} says it has {nulls} NULL and has another number of them")
     return valid
 
 
 def _offsets(node: Node, raw: memoryview | bytes, length: int, end: int) -> I32:
     offsets: I32 = np.frombuffer(raw, "<i4", length + 1)
     if offsets[0] < 0 or int(offsets[-1]) > end or bool((offsets[1:] < offsets[:-1]).any()):
-        raise damaged(f"the offsets of column {node.name} fall, or leave its {end} bytes or elements")
+        raise damage_error(f"the offsets of column {node.name} fall, or leave its {end} bytes or elements")
     return offsets
 
 
@@ -105,7 +105,7 @@ def _check_text(node: Node, data: memoryview | bytes, offsets: I32, valid: Bools
         try:
             text[offsets[i] - first : offsets[i + 1] - first].decode()
         except UnicodeDecodeError as wrong:
-            raise damaged(f"column {node.name} has text in row {i} that is not UTF-8") from wrong
+            raise damage_error(f"column {node.name} has text in row {i} that is not UTF-8") from wrong
 
 
 def _too_many_digits(raw: memoryview | bytes, length: int, type_: DataType) -> Bools:
@@ -133,4 +133,4 @@ def _refuse(node: Node, is_bad: Bools, valid: Bools | None) -> None:
     if valid is not None:
         is_bad = is_bad & valid
     if bool(is_bad.any()):
-        raise damaged(f"column {node.name} has a value in row {int(is_bad.argmax())} that is no {node.type}")
+        raise damage_error(f"column {node.name} has a value in row {int(is_bad.argmax())} that is no {node.type}")

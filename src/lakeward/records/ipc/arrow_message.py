@@ -66,7 +66,7 @@ def read_message(data: Buffer, start: int, end: int) -> ArrowMessage:
     try:
         return _read(data, start, end)
     except (struct.error, IndexError) as wrong:
-        raise damaged(f"its metadata cannot be read ({wrong})") from wrong
+        raise damage_error(f"its metadata cannot be read ({wrong})") from wrong
 
 
 def _read(data: Buffer, start: int, end: int) -> ArrowMessage:
@@ -74,20 +74,20 @@ def _read(data: Buffer, start: int, end: int) -> ArrowMessage:
     flat = start + 8
     body_at = flat + metadata_bytes
     if marker != _CONTINUATION or metadata_bytes < 0 or body_at > end:
-        raise damaged("it is not an encapsulated message")
+        raise damage_error("it is not an encapsulated message")
     table, fields = _table(data, flat, flat, body_at)
     version_at = _field(table, fields, 0, 2, flat, body_at)
     kind_at = _field(table, fields, 1, 1, flat, body_at)
     header_at = _field(table, fields, 2, 4, flat, body_at)
     body_size_at = _field(table, fields, 3, 8, flat, body_at)
     if not kind_at or not header_at or data[kind_at] != _RECORD_BATCH:
-        raise damaged("it is not a record batch")
+        raise damage_error("it is not a record batch")
     if (
         not version_at
         or _U16.unpack_from(data, version_at)[0] != _METADATA_V5
         or _field(table, fields, 4, 4, flat, body_at)
     ):
-        raise damaged("it is of another version of Arrow, or carries metadata of its own")
+        raise damage_error("it is of another version of Arrow, or carries metadata of its own")
     body_bytes = _I64.unpack_from(data, body_size_at)[0] if body_size_at else 0
     table, fields = _table(data, flat, header_at, body_at)
     rows_at = _field(table, fields, 0, 8, flat, body_at)
@@ -97,16 +97,16 @@ def _read(data: Buffer, start: int, end: int) -> ArrowMessage:
     buffers = struct.unpack_from(f"<{2 * buffer_count}q", data, buffers_at)
     compression_at = _field(table, fields, 3, 4, flat, body_at)
     if _field(table, fields, 4, 4, flat, body_at):
-        raise damaged("it has columns of views")
+        raise damage_error("it has columns of views")
     codec = NO_CODEC
     if compression_at:
         table, fields = _table(data, flat, compression_at, body_at)
         codec_at, method_at = _field(table, fields, 0, 1, flat, body_at), _field(table, fields, 1, 1, flat, body_at)
         codec = data[codec_at] if codec_at else 0
         if codec not in _CODECS or (method_at and data[method_at]):
-            raise damaged(f"compression {codec} is unknown")
+            raise damage_error(f"compression {codec} is unknown")
     if body_bytes < 0 or body_at + body_bytes > end:
-        raise damaged("its body is cut off")
+        raise damage_error("its body is cut off")
     return ArrowMessage(rows, codec, nodes_at, node_count, buffers, body_at, body_bytes)
 
 
@@ -114,13 +114,13 @@ def _table(data: Buffer, flat: int, reference: int, limit: int) -> tuple[int, tu
     """A table that a position refers to, and where its fields stand; as strict as the readers of others are."""
     table = reference + _U32.unpack_from(data, reference)[0]
     if (table - flat) & 3 or table + 4 > limit:
-        raise damaged("a table lies outside its metadata")
+        raise damage_error("a table lies outside its metadata")
     vtable = table - _I32.unpack_from(data, table)[0]
     if vtable < flat or (vtable - flat) & 1 or vtable + 4 > limit:
-        raise damaged("a table lies outside its metadata")
+        raise damage_error("a table lies outside its metadata")
     size = _U16.unpack_from(data, vtable)[0]
     if size < 4 or size & 1 or vtable + size > limit:
-        raise damaged("a table lies outside its metadata")
+        raise damage_error("a table lies outside its metadata")
     return table, struct.unpack_from(f"<{(size - 4) >> 1}H", data, vtable + 4)
 
 
@@ -130,7 +130,7 @@ def _field(table: int, fields: tuple[int, ...], index: int, width: int, flat: in
         return 0
     at = table + fields[index]
     if at + width > limit or (at - flat) & (width - 1):
-        raise damaged("a field lies outside its metadata")
+        raise damage_error("a field lies outside its metadata")
     return at
 
 
@@ -140,10 +140,10 @@ def _vector(data: Buffer, reference: int, flat: int, limit: int) -> tuple[int, i
         return 0, 0
     vector = reference + _U32.unpack_from(data, reference)[0]
     if (vector - flat) & 3 or vector + 4 > limit:
-        raise damaged("a vector is cut off")
+        raise damage_error("a vector is cut off")
     count = _U32.unpack_from(data, vector)[0]
     if vector + 4 + 16 * count > limit:
-        raise damaged("a vector is cut off")
+        raise damage_error("a vector is cut off")
     return vector + 4, count
 
 
@@ -195,6 +195,6 @@ def template(node_count: int, buffer_count: int, codec: int) -> Template:
     return Template(head + flat, 8 + _ROWS_AT, 8 + _BODY_BYTES_AT, 8 + nodes + 4, 8 + buffers + 4)
 
 
-def damaged(what: str) -> LakewardError:
+def damage_error(what: str) -> LakewardError:
     """The error for a payload that is not an Arrow record batch."""
     return ErrorCode.CORRUPT_RECORD.error(f"The Arrow message of the record batch is damaged: {what}.")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
-from lakeward.records.ipc.arrow_message import NO_CODEC, ArrowMessage, Buffer, damaged
+from lakeward.records.ipc.arrow_message import NO_CODEC, ArrowMessage, Buffer, damage_error
 
 _I64 = struct.Struct("<q")
 _LENGTH_BYTES = 8
@@ -118,9 +118,9 @@ class CheckedMessage(NamedTuple):
 def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Node, ...], rows: int) -> CheckedMessage:
     """The message against its schema and the rows its header claims; CORRUPT_RECORD says what does not hold."""
     if message.rows != rows:
-        raise damaged(f"it holds {message.rows} rows, its header says {rows}")
+        raise damage_error(f"it holds {message.rows} rows, its header says {rows}")
     if message.node_count != len(schema_nodes):
-        raise damaged("it has other columns than its schema")
+        raise damage_error("it has other columns than its schema")
     sizes = _sizes(data, message)
     nodes = struct.unpack_from(f"<{2 * len(schema_nodes)}q", data, message.nodes_at)
     # Of a compressed buffer the size is a claim; no more of it is believed than the values can need.
@@ -130,16 +130,16 @@ def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Nod
         length, nulls = nodes[number], nodes[number + 1]
         number += 2
         if not is_element and length != (rows if parent < 0 else nodes[2 * parent]):
-            raise damaged(f"column {name} has {length} values for {rows} rows")
+            raise damage_error(f"column {name} has {length} values for {rows} rows")
         if not 0 <= nulls <= length <= _COUNT_MAX:
-            raise damaged(f"column {name} has {length} values, {nulls} of them NULL")
+            raise damage_error(f"column {name} has {length} values, {nulls} of them NULL")
         if nulls and is_required:
-            raise damaged(f"column {name} must not be NULL and is so {nulls} times")
+            raise damage_error(f"column {name} must not be NULL and is so {nulls} times")
         if place + len(buffers) >= len(sizes):
-            raise damaged("it has other columns than its schema")
+            raise damage_error("it has other columns than its schema")
         bits = (length + 7) >> 3
         if length and not (bits if nulls else 0) <= sizes[place] <= bits + room:
-            raise damaged(f"column {name} has {sizes[place]} bytes that say which of {length} values are NULL")
+            raise damage_error(f"column {name} has {sizes[place]} bytes that say which of {length} values are NULL")
         place += 1
         for kind in buffers:
             size = sizes[place]
@@ -149,9 +149,9 @@ def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Nod
             needed = kind * length if kind >= 0 else bits if kind == BITS else 4 * (length + 1)
             # Without values there may be anything: Arrow's writers do not cut the offsets of an empty slice.
             if length and not needed <= size <= needed + room:
-                raise damaged(f"column {name} has {size} bytes where {length} values take {needed}")
+                raise damage_error(f"column {name} has {size} bytes where {length} values take {needed}")
     if place != len(sizes):
-        raise damaged("it has other columns than its schema")
+        raise damage_error("it has other columns than its schema")
     return CheckedMessage(message, nodes, sizes)
 
 
@@ -163,16 +163,18 @@ def _sizes(data: Buffer, message: ArrowMessage) -> list[int]:
     behind = 0
     for at, size in zip(buffers[::2], buffers[1::2], strict=True):
         if at < behind or at & 7 or size < 0 or at + size > body_bytes:
-            raise damaged(f"a buffer of {size} bytes at {at} lies outside its body, in another buffer, or crooked")
+            raise damage_error(f"a buffer of {size} bytes at {at} lies outside its body, in another buffer, or crooked")
         behind = at + size
         if is_compressed and size:
             if size < _LENGTH_BYTES:
-                raise damaged("a compressed buffer is cut off")
+                raise damage_error("a compressed buffer is cut off")
             (raw,) = _I64.unpack_from(data, body_at + at)
             if raw < _STORED_RAW:
-                raise damaged(f"a compressed buffer claims {raw} bytes")
+                raise damage_error(f"a compressed buffer claims {raw} bytes")
             size = size - _LENGTH_BYTES if raw == _STORED_RAW else raw
         sizes.append(size)
     if sum(sizes) > RAW_BYTES_MAX:
-        raise damaged(f"it would take {sum(sizes)} bytes, over the limit of {RAW_BYTES_MAX}; write fewer rows at once")
+        raise damage_error(
+            f"it would take {sum(sizes)} bytes, over the limit of {RAW_BYTES_MAX}; write fewer rows at once"
+        )
     return sizes

@@ -38,7 +38,7 @@ class BufferCodec:
         self._compress = compress
         self._decompress = decompress
 
-    def stored(self, raw: Bytes) -> bytes:
+    def pack(self, raw: Bytes) -> bytes:
         """The buffer as a message carries it; bytes that do not shrink are stored as they are."""
         size = len(raw)
         if not size:
@@ -52,12 +52,12 @@ class BufferCodec:
     def decompress(self, packed: Bytes, raw_bytes: int) -> bytes:
         """The bytes before compression; CORRUPT_RECORD when they are not as many as they should be."""
         if not 0 <= raw_bytes <= _RAW_BYTES_MAX:
-            raise _damaged(f"it claims {raw_bytes} bytes")
+            raise _damage_error(f"it claims {raw_bytes} bytes")
         if not raw_bytes:
             return b""
         raw = self._decompress(packed, raw_bytes)
         if len(raw) != raw_bytes:
-            raise _damaged(f"it holds {len(raw)} bytes, not {raw_bytes}")
+            raise _damage_error(f"it holds {len(raw)} bytes, not {raw_bytes}")
         return raw
 
 
@@ -80,7 +80,7 @@ def codec_of_id(codec_id: int) -> BufferCodec:
     name = {LZ4_FRAME_ID: "LZ4_FRAME", ZSTD_ID: "ZSTD"}.get(codec_id)
     codec = codec_of(name) if name else None
     if codec is None:
-        raise _damaged(f"compression {codec_id} is unknown")
+        raise _damage_error(f"compression {codec_id} is unknown")
     return codec
 
 
@@ -105,11 +105,11 @@ def _zstd(level: int) -> BufferCodec:
         try:
             # A frame that says its size is believed before it is read: a damaged one must not take all memory.
             if zstandard.frame_content_size(packed) not in {-1, raw_bytes}:
-                raise _damaged("it holds another number of bytes than it claims")
+                raise _damage_error("it holds another number of bytes than it claims")
             tool = _zstd_tools(level).decompressor
             return bytes(tool.decompress(packed, max_output_size=raw_bytes, allow_extra_data=False))
         except zstandard.ZstdError as wrong:
-            raise _damaged(str(wrong)) from wrong
+            raise _damage_error(str(wrong)) from wrong
 
     return BufferCodec(ZSTD_ID, compress, decompress)
 
@@ -125,13 +125,13 @@ def _lz4() -> BufferCodec:
         try:
             raw = bytes(tool.decompress(packed, max_length=raw_bytes + 1))
         except (RuntimeError, EOFError) as wrong:
-            raise _damaged(str(wrong)) from wrong
+            raise _damage_error(str(wrong)) from wrong
         if not tool.eof or tool.unused_data:
-            raise _damaged("it is not one whole frame")
+            raise _damage_error("it is not one whole frame")
         return raw
 
     return BufferCodec(LZ4_FRAME_ID, compress, decompress)
 
 
-def _damaged(what: str) -> LakewardError:
+def _damage_error(what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"A compressed buffer of the record batch is damaged: {what}.")

@@ -1,6 +1,6 @@
 """Compiled loops over whole batches, and what they are told.
 
-compiled            how a loop is compiled, once for all of them
+kernel              how a loop is compiled, once for all of them
 memory_kernels      loads, stores and copies by address
 varint_kernels      variable-length integers
 spans               bytes where they lie, in one buffer or several

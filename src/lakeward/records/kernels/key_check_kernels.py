@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.records.kernels.memory_kernels import address, copy_bytes, get_i32, get_i64, get_item, get_u8
 from lakeward.records.kernels.row_programs import (
     FIELD_1,
@@ -43,7 +43,7 @@ _I32_SIGN = 0x80000000
 _NANOS_PER_MICRO = 1000
 
 
-@compiled_part
+@kernel_part
 def _end_of(field: int, at: int, end: int) -> int:
     """Where a field ends, or PAST_END."""
     if field == FIELD_1:
@@ -67,7 +67,7 @@ def _end_of(field: int, at: int, end: int) -> int:
     return PAST_END if at > end else at
 
 
-@compiled_part
+@kernel_part
 def _is_shortest(field: int, at: int, end: int) -> bool:
     """Whether the numbers of a field are written in as few bytes as they need: else a key would have two forms."""
     if field < FIELD_VARINT_32:
@@ -85,7 +85,7 @@ def _is_shortest(field: int, at: int, end: int) -> bool:
     return True
 
 
-@compiled_part
+@kernel_part
 def _same_bytes(a: int, b: int, count: int) -> bool:
     while count >= 8:
         if get_i64(a) != get_i64(b):
@@ -97,7 +97,7 @@ def _same_bytes(a: int, b: int, count: int) -> bool:
     return True
 
 
-@compiled_part
+@kernel_part
 def _number(field: int, at: int, end: int) -> Any:
     """The number of a field, and the nanoseconds behind it; of a field of fixed width its bytes."""
     if field < FIELD_VARINT_32:
@@ -115,7 +115,7 @@ def _number(field: int, at: int, end: int) -> Any:
     return value, 0
 
 
-@compiled_part
+@kernel_part
 def _is_iceberg_key(field: int, unit: int, at: int, end: int, key: int, key_end: int) -> bool:
     """Whether a key is what Iceberg makes of a field."""
     size = key_end - key
@@ -136,7 +136,7 @@ def _is_iceberg_key(field: int, unit: int, at: int, end: int, key: int, key_end:
     return read == value and head != 0 and head != -1
 
 
-@compiled_part
+@kernel_part
 def _paimon_slot(field: int, unit: int, at: int, end: int, key: int, slot: int, tail: int) -> int:
     """Where the next long value of an aligned key stands, if a field is in its slot as it should be; else PAST_END."""
     if field != FIELD_RUN:
@@ -164,7 +164,7 @@ def _paimon_slot(field: int, unit: int, at: int, end: int, key: int, slot: int, 
     return tail if _same_bytes(at, place, length) else PAST_END
 
 
-@compiled_part
+@kernel_part
 def _is_paimon_key(columns: I64, key_columns: I64, places: I64, key: int, key_end: int) -> bool:
     """Whether an aligned key holds the fields that begin and end at `places`, and nothing else."""
     parts = len(key_columns)
@@ -191,8 +191,8 @@ def _is_paimon_key(columns: I64, key_columns: I64, places: I64, key: int, key_en
     return tail == key_end - key
 
 
-@compiled_part
-def _mixed(state: Any, word: Any) -> Any:
+@kernel_part
+def _mix(state: Any, word: Any) -> Any:
     word = word * np.uint64(0xCC9E2D51) & np.uint64(_U32_MASK)
     word = (word << np.uint64(15) | word >> np.uint64(17)) & np.uint64(_U32_MASK)
     state ^= word * np.uint64(0x1B873593) & np.uint64(_U32_MASK)
@@ -200,8 +200,8 @@ def _mixed(state: Any, word: Any) -> Any:
     return (state * np.uint64(5) + np.uint64(0xE6546B64)) & np.uint64(_U32_MASK)
 
 
-@compiled_part
-def _finished(state: Any) -> Any:
+@kernel_part
+def _finish(state: Any) -> Any:
     state ^= state >> np.uint64(16)
     state = state * np.uint64(0x85EBCA6B) & np.uint64(_U32_MASK)
     state ^= state >> np.uint64(13)
@@ -209,20 +209,20 @@ def _finished(state: Any) -> Any:
     return state ^ state >> np.uint64(16)
 
 
-@compiled_part
+@kernel_part
 def _fluss_bucket(state: Any, count: int) -> Any:
-    code = _finished(_mixed(np.uint64(0), state) ^ np.uint64(4))
+    code = _finish(_mix(np.uint64(0), state) ^ np.uint64(4))
     size = code if code < np.uint64(0x80000000) else np.uint64(0x100000000) - code
     return np.int64(size) % count if size != np.uint64(0x80000000) else 0
 
 
-@compiled_part
+@kernel_part
 def _is_at_home(kind: int, at: int, end: int, count: int, bucket: int) -> Any:
     """Whether a bucket key belongs into a bucket; Java and pyfluss may each have put it where they look for it."""
     size = end - at
     state = np.uint64(0) if kind == ICEBERG_BUCKETS else np.uint64(42)
     while end - at >= 4:
-        state = _mixed(state, np.uint64(get_i32(at) & _U32_MASK))
+        state = _mix(state, np.uint64(get_i32(at) & _U32_MASK))
         at += 4
     if kind == ICEBERG_BUCKETS:
         if at < end:
@@ -233,25 +233,25 @@ def _is_at_home(kind: int, at: int, end: int, count: int, bucket: int) -> Any:
             tail = np.uint64(word) * np.uint64(0xCC9E2D51) & np.uint64(_U32_MASK)
             tail = (tail << np.uint64(15) | tail >> np.uint64(17)) & np.uint64(_U32_MASK)
             state ^= tail * np.uint64(0x1B873593) & np.uint64(_U32_MASK)
-        return np.int64(_finished(state ^ np.uint64(size)) & np.uint64(0x7FFFFFFF)) % count == bucket
+        return np.int64(_finish(state ^ np.uint64(size)) & np.uint64(0x7FFFFFFF)) % count == bucket
     if kind == PAIMON_BUCKETS:  # such keys are whole words
-        code = _finished(state ^ np.uint64(size))
+        code = _finish(state ^ np.uint64(size))
         return np.int64(code if code < np.uint64(0x80000000) else np.uint64(0x100000000) - code) % count == bucket
     java, differ = state, False
     for j in range(end - at):
         byte = get_u8(at + j)
         differ = differ or byte >= 0x80
-        java = _mixed(java, np.uint64(byte | 0xFFFFFF00 if byte >= 0x80 else byte))
-    if _fluss_bucket(_finished(java ^ np.uint64(size)), count) == bucket:
+        java = _mix(java, np.uint64(byte | 0xFFFFFF00 if byte >= 0x80 else byte))
+    if _fluss_bucket(_finish(java ^ np.uint64(size)), count) == bucket:
         return True
     if not differ:
         return False
     for j in range(end - at):
-        state = _mixed(state, np.uint64(get_u8(at + j)))
-    return _fluss_bucket(_finished(state ^ np.uint64(size)), count) == bucket
+        state = _mix(state, np.uint64(get_u8(at + j)))
+    return _fluss_bucket(_finish(state ^ np.uint64(size)), count) == bucket
 
 
-@compiled
+@kernel
 def check_records(
     data: U8,
     key_starts: I64,

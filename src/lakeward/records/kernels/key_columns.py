@@ -1,7 +1,7 @@
 """Arrow columns as the parts of a key that kernels can write: numbers, fixed bytes, runs of bytes.
 
     Words   each value a variable-length integer
-    Fixed   each value w bytes
+    FixedWidth   each value w bytes
     Runs    each value a stretch of one buffer, with its length in front or not
 
 Nothing here looks at single rows.
@@ -41,7 +41,7 @@ class Words(NamedTuple):
     values: U64
 
 
-class Fixed(NamedTuple):
+class FixedWidth(NamedTuple):
     """Values of w bytes each, as n × w."""
 
     rows: U8
@@ -56,7 +56,7 @@ class Runs(NamedTuple):
     prefixed: bool
 
 
-Part = Words | Fixed | Runs
+Part = Words | FixedWidth | Runs
 
 
 def integers(array: pa.Array, type_: DataType) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 from lakeward.records.kernels.key_columns import DECIMAL_BYTES, I64, U8, U64
 
 _MASK = np.uint64(0xFFFFFFFF)
@@ -19,7 +19,7 @@ _MORE = np.uint64(0x80)
 _SEVEN = np.uint64(7)
 
 
-@compiled
+@kernel
 def _varint_bytes(value: Any) -> Any:
     size = 1
     while value > _GROUP:
@@ -28,7 +28,7 @@ def _varint_bytes(value: Any) -> Any:
     return size
 
 
-@compiled
+@kernel
 def _put_varint(value: Any, out: U8, at: Any) -> Any:
     while value > _GROUP:
         out[at] = np.uint8(value & _GROUP | _MORE)
@@ -38,21 +38,21 @@ def _put_varint(value: Any, out: U8, at: Any) -> Any:
     return at + 1
 
 
-@compiled
+@kernel
 def add_varint_bytes(values: U64, sizes: I64) -> None:
     """Add the size of each number as a variable-length integer."""
     for i in range(len(values)):
         sizes[i] += _varint_bytes(values[i])
 
 
-@compiled
+@kernel
 def put_varints(values: U64, out: U8, cursors: I64) -> None:
     """Write each number as a variable-length integer."""
     for i in range(len(values)):
         cursors[i] = _put_varint(values[i], out, cursors[i])
 
 
-@compiled
+@kernel
 def put_fixed(rows: U8, out: U8, cursors: I64) -> None:
     """Write each row of bytes."""
     width = rows.shape[1]
@@ -63,7 +63,7 @@ def put_fixed(rows: U8, out: U8, cursors: I64) -> None:
         cursors[i] = at + width
 
 
-@compiled
+@kernel
 def put_runs(starts: I64, lengths: I64, data: U8, prefixed: bool, out: U8, cursors: I64) -> None:
     """Write each stretch of bytes, with its length in front when asked."""
     for i in range(len(starts)):
@@ -75,14 +75,14 @@ def put_runs(starts: I64, lengths: I64, data: U8, prefixed: bool, out: U8, curso
         cursors[i] = at + lengths[i]
 
 
-@compiled
+@kernel
 def _put_pointer(low: Any, offset: Any, out: U8, at: Any) -> None:
     for j in range(4):
         out[at + j] = np.uint8(low >> (8 * j) & 0xFF)
         out[at + 4 + j] = np.uint8(offset >> (8 * j) & 0xFF)
 
 
-@compiled
+@kernel
 def put_run_slots(
     starts: I64, lengths: I64, data: U8, valid: U8, out: U8, begins: I64, slot_at: int, tails: I64
 ) -> None:
@@ -102,7 +102,7 @@ def put_run_slots(
             out[at + j] = data[starts[i] + j]
 
 
-@compiled
+@kernel
 def put_area_slots(lows: I64, areas: U8, valid: U8, out: U8, begins: I64, slot_at: int, tails: I64) -> None:
     """Write values that always lie behind the slots of an aligned row; `lows` is the low half of the pointer."""
     width = areas.shape[1]
@@ -115,7 +115,7 @@ def put_area_slots(lows: I64, areas: U8, valid: U8, out: U8, begins: I64, slot_a
         tails[i] += width
 
 
-@compiled
+@kernel
 def minimal_big_endian(little: U8, big: U8, lengths: I64) -> None:
     """Turn 16-byte little-endian numbers into their fewest big-endian bytes, left-aligned in `big`."""
     for i in range(little.shape[0]):
@@ -128,21 +128,21 @@ def minimal_big_endian(little: U8, big: U8, lengths: I64) -> None:
             big[i, j] = little[i, top - j]
 
 
-@compiled
+@kernel
 def _mix_word(word: Any) -> Any:
     word = word * np.uint64(0xCC9E2D51) & _MASK
     word = (word << np.uint64(15) | word >> np.uint64(17)) & _MASK
     return word * np.uint64(0x1B873593) & _MASK
 
 
-@compiled
+@kernel
 def _mix_hash(state: Any, word: Any) -> Any:
     state ^= word
     state = (state << np.uint64(13) | state >> np.uint64(19)) & _MASK
     return (state * np.uint64(5) + np.uint64(0xE6546B64)) & _MASK
 
 
-@compiled
+@kernel
 def _finish(state: Any) -> Any:
     state ^= state >> np.uint64(16)
     state = state * np.uint64(0x85EBCA6B) & _MASK
@@ -151,7 +151,7 @@ def _finish(state: Any) -> Any:
     return state ^ state >> np.uint64(16)
 
 
-@compiled
+@kernel
 def _word_at(data: U8, at: Any) -> Any:
     return (
         np.uint64(data[at])
@@ -161,7 +161,7 @@ def _word_at(data: U8, at: Any) -> Any:
     )
 
 
-@compiled
+@kernel
 def _hash42(data: U8, start: Any, end: Any, extends_sign: bool) -> Any:
     state = np.uint64(42)
     at = start
@@ -177,13 +177,13 @@ def _hash42(data: U8, start: Any, end: Any, extends_sign: bool) -> Any:
     return _finish(state ^ np.uint64(end - start))
 
 
-@compiled
+@kernel
 def _magnitude(word: Any) -> Any:
     """The absolute value of a 32-bit word read as signed; 2³¹ for the lowest."""
     return word if word < np.uint64(0x80000000) else np.uint64(0x100000000) - word
 
 
-@compiled
+@kernel
 def fluss_buckets(data: U8, bounds: I64, count: int, extends_sign: bool, buckets: Any) -> None:
     """Buckets of tables without a lake."""
     for i in range(len(buckets)):
@@ -194,14 +194,14 @@ def fluss_buckets(data: U8, bounds: I64, count: int, extends_sign: bool, buckets
         buckets[i] = np.int64(mixed) % count
 
 
-@compiled
+@kernel
 def paimon_buckets(data: U8, bounds: I64, count: int, extends_sign: bool, buckets: Any) -> None:
     """Buckets of Paimon."""
     for i in range(len(buckets)):
         buckets[i] = np.int64(_magnitude(_hash42(data, bounds[i], bounds[i + 1], extends_sign))) % count
 
 
-@compiled
+@kernel
 def iceberg_buckets(data: U8, bounds: I64, count: int, buckets: Any) -> None:
     """Buckets of Iceberg."""
     for i in range(len(buckets)):

@@ -6,7 +6,7 @@ the number of the first record that is not one, or −1.
 
 from __future__ import annotations
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 from lakeward.records.kernels.memory_kernels import address, copy_bytes, get_i16, get_i32, get_u8, put_8, put_32
 from lakeward.records.kernels.spans import I64, U8
 from lakeward.records.kernels.varint_kernels import BYTES_MAX_32, PAST_END, get_varint, put_varint, varint_bytes
@@ -18,7 +18,7 @@ ALL_GOOD = -1
 _U32_MASK = 0xFFFFFFFF
 
 
-@compiled
+@kernel
 def cut_kv_records(data: U8, at: int, key_starts: I64, key_ends: I64, row_starts: I64, row_ends: I64) -> int:
     """Where keys and rows of a kv batch stand in it; the records take all bytes from `at` on."""
     base, end = address(data), address(data) + len(data)
@@ -43,7 +43,7 @@ def cut_kv_records(data: U8, at: int, key_starts: I64, key_ends: I64, row_starts
     return ALL_GOOD if at == end else len(key_starts)
 
 
-@compiled
+@kernel
 def kv_records_bytes(key_starts: I64, key_ends: I64, row_starts: I64, row_ends: I64) -> int:
     """Bytes of kv records with these keys and rows."""
     total = 0
@@ -53,7 +53,7 @@ def kv_records_bytes(key_starts: I64, key_ends: I64, row_starts: I64, row_ends: 
     return total
 
 
-@compiled
+@kernel
 def put_kv_records(key_starts: I64, key_ends: I64, row_starts: I64, row_ends: I64, out: U8, at: int) -> None:
     """Write kv records; starts and ends are addresses."""
     at += address(out)
@@ -66,7 +66,7 @@ def put_kv_records(key_starts: I64, key_ends: I64, row_starts: I64, row_ends: I6
         at = body + key_bytes + row_bytes
 
 
-@compiled
+@kernel
 def cut_records(data: U8, at: int, starts: I64, ends: I64) -> int:
     """Where the records of a batch stand in it, without their lengths; they take all bytes from `at` on."""
     base, end = address(data), address(data) + len(data)
@@ -84,7 +84,7 @@ def cut_records(data: U8, at: int, starts: I64, ends: I64) -> int:
     return ALL_GOOD if at == end else len(starts)
 
 
-@compiled
+@kernel
 def put_records(starts: I64, ends: I64, out: U8, at: int) -> None:
     """Write records; starts and ends are addresses."""
     at += address(out)
@@ -95,7 +95,7 @@ def put_records(starts: I64, ends: I64, out: U8, at: int) -> None:
         at += LENGTH_BYTES + size
 
 
-@compiled
+@kernel
 def cut_changes(data: U8, at: int, change_types: U8, starts: I64, ends: I64) -> int:
     """Change types and rows of a row-formatted log batch."""
     bad = cut_records(data, at, starts, ends)
@@ -111,7 +111,7 @@ def cut_changes(data: U8, at: int, change_types: U8, starts: I64, ends: I64) -> 
     return ALL_GOOD
 
 
-@compiled
+@kernel
 def put_changes(change_types: U8, starts: I64, ends: I64, out: U8, at: int) -> None:
     """Write rows with their change types; starts and ends are addresses."""
     at += address(out)
@@ -123,7 +123,7 @@ def put_changes(change_types: U8, starts: I64, ends: I64, out: U8, at: int) -> N
         at += LENGTH_BYTES + 1 + size
 
 
-@compiled
+@kernel
 def schema_ids(starts: I64, ends: I64, ids: I64) -> int:
     """The schema id at the start of each stored value; starts and ends are addresses."""
     for i in range(len(starts)):

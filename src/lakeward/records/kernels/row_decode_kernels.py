@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.records.kernels.memory_kernels import (
     address,
     copy_bytes,
@@ -67,7 +67,7 @@ _I32_SIGN = 0x80000000
 _HIGH_BITS = 0x8080808080808080 - (1 << 64)  # of eight bytes
 
 
-@compiled_part
+@kernel_part
 def _fixed_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is one of fixed width."""
     if field == FIELD_1:
@@ -81,7 +81,7 @@ def _fixed_field(field: int, at: int, end: int) -> Any:
     return (get_i64(at), 0, at + 8) if at + 8 <= end else (0, 0, PAST_END)
 
 
-@compiled_part
+@kernel_part
 def _varint_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is made of variable-length integers."""
     if field == FIELD_VARINT_32:
@@ -94,7 +94,7 @@ def _varint_field(field: int, at: int, end: int) -> Any:
     return value, nanos & _U32_MASK, at
 
 
-@compiled_part
+@kernel_part
 def _run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
     """Start, length, address after; the field is a run of bytes, or its length stands at `slot`."""
     length = width
@@ -112,7 +112,7 @@ def _run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
     return start, length, at
 
 
-@compiled_part
+@kernel_part
 def _put_scaled(line: int, cell: int, value: int, out: int, i: int) -> int:
     """A number into a cell of 4 or 8 bytes, in the column's unit."""
     scale = get_item(line, SCALE)
@@ -128,7 +128,7 @@ def _put_scaled(line: int, cell: int, value: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_units(line: int, value: int, nanos: int, out: int, i: int) -> int:
     """Milliseconds and nanoseconds as units; 64 bits reach only part of their first and last millisecond."""
     if nanos < 0 or nanos >= _NANOS_PER_MS:
@@ -147,7 +147,7 @@ def _put_units(line: int, value: int, nanos: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_decimal(value: int, out: int, i: int) -> int:
     """Any 64 bits: a sum may go beyond the digits of its column, as at Apache Fluss."""
     put_64(out + 16 * i, value)
@@ -155,7 +155,7 @@ def _put_decimal(value: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_big_decimal(line: int, start: int, length: int, out: int, i: int) -> int:
     """Big-endian bytes as 128 bits, low half first."""
     sign = -1 if length > 0 and get_i8(start) < 0 else 0
@@ -176,7 +176,7 @@ def _put_big_decimal(line: int, start: int, length: int, out: int, i: int) -> in
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_run(line: int, start: int, length: int, out: int, i: int, run_starts: int) -> int:
     cell = get_item(line, CELL)
     if cell == CELL_BIG_DECIMAL:
@@ -192,7 +192,7 @@ def _put_run(line: int, start: int, length: int, out: int, i: int, run_starts: i
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_number(line: int, value: int, nanos: int, out: int, i: int) -> int:
     cell = get_item(line, CELL)
     if cell in (CELL_4, CELL_8):
@@ -212,13 +212,13 @@ def _put_number(line: int, value: int, nanos: int, out: int, i: int) -> int:
     return OK
 
 
-@compiled_part
+@kernel_part
 def _put_null(validity: int, i: int) -> None:
     at = validity + (i >> 3)
     put_8(at, get_u8(at) & ~(1 << (i & 7)))
 
 
-@compiled
+@kernel
 def decode(starts: I64, ends: I64, counts: I64, program: I64, heads: I64, out: U8, run_starts: I64, nulls: I64) -> Any:
     """Write cells into `out`, zeroed but for set validity bits; of runs only starts and lengths.
 
@@ -262,7 +262,7 @@ def decode(starts: I64, ends: I64, counts: I64, program: I64, heads: I64, out: U
     return OK, 0, 0
 
 
-@compiled_part
+@kernel_part
 def _is_text(at: int, end: int) -> bool:
     """Whether bytes are UTF-8, without surrogates and overlong forms."""
     while end - at >= 8 and get_i64(at) & _HIGH_BITS == 0:
@@ -290,7 +290,7 @@ def _is_text(at: int, end: int) -> bool:
     return True
 
 
-@compiled
+@kernel
 def gather_runs(run_starts: I64, text: bool, out: U8, offsets_at: int, data_at: int) -> Any:
     """Turn the lengths of a column into offsets and copy its bytes. Returns status, row and the bytes copied."""
     offsets, data, total = address(out) + offsets_at, address(out) + data_at, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.records.kernels.memory_kernels import (
     address,
     copy_bytes,
@@ -64,7 +64,7 @@ _MAGNITUDE_64 = 0x7FFFFFFFFFFFFFFF
 _DECIMAL_BYTES = 16
 
 
-@compiled_part
+@kernel_part
 def _number(line: int, at: int, i: int) -> Any:
     """The number in a cell: status, value, nanoseconds."""
     cell = get_item(line, CELL)
@@ -95,7 +95,7 @@ def _number(line: int, at: int, i: int) -> Any:
     return OK, value, 0
 
 
-@compiled_part
+@kernel_part
 def _put_number(field: int, value: int, nanos: int, at: int) -> int:
     """Write a number as a field; the address after it."""
     if field == FIELD_VARINT_32:
@@ -124,7 +124,7 @@ def _put_number(field: int, value: int, nanos: int, at: int) -> int:
     return at + 8
 
 
-@compiled_part
+@kernel_part
 def _run(line: int, body: int, i: int) -> Any:
     """Where the bytes of a cell lie: status, start, length. Offsets have been checked."""
     cell, at, width = get_item(line, CELL), body + get_item(line, VALUES_AT), get_item(line, WIDTH)
@@ -142,7 +142,7 @@ def _run(line: int, body: int, i: int) -> Any:
     return OK, body + get_item(line, DATA_AT) + start, end - start
 
 
-@compiled_part
+@kernel_part
 def _put_run(line: int, field: int, start: int, length: int, at: int, slot: int) -> int:
     """Write bytes as a field, the length before them or at `slot`; the address after it."""
     if field == FIELD_RUN:
@@ -162,7 +162,7 @@ def _put_run(line: int, field: int, start: int, length: int, at: int, slot: int)
     return at
 
 
-@compiled
+@kernel
 def offsets_grow(body: U8, at: int, rows: int, data_bytes: int) -> bool:
     """Whether the offsets of a column are in order and inside its data, those of NULLs too.
 
@@ -177,7 +177,7 @@ def offsets_grow(body: U8, at: int, rows: int, data_bytes: int) -> bool:
     return before <= data_bytes
 
 
-@compiled
+@kernel
 def encode(body: U8, rows: int, program: I64, head_bytes: int, null_bytes: int, out: U8, bounds: I64) -> Any:
     """Write rows one after the other; `bounds` gets where each begins and ends. Returns status, row and column."""
     columns, line_bytes, source, target = len(program), 8 * program.shape[1], address(body), address(out)

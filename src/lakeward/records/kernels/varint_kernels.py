@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.records.kernels.compiled import compiled_part
+from lakeward.records.kernels.kernel import kernel_part
 from lakeward.records.kernels.memory_kernels import get_u8, put_8
 
 PAST_END = -1
@@ -11,7 +11,7 @@ BYTES_MAX_64 = 10
 _LOW_57_BITS = (1 << 57) - 1
 
 
-@compiled_part
+@kernel_part
 def get_varint(at: int, end: int, bytes_max: int) -> tuple[int, int]:
     """The number at an address, all 64 bits of it, and the address after it: PAST_END when it is not whole."""
     value, shift = 0, 0
@@ -26,7 +26,7 @@ def get_varint(at: int, end: int, bytes_max: int) -> tuple[int, int]:
     return 0, PAST_END
 
 
-@compiled_part
+@kernel_part
 def varint_bytes(value: int) -> int:
     """Bytes of a number that is not negative."""
     size = 1
@@ -36,7 +36,7 @@ def varint_bytes(value: int) -> int:
     return size
 
 
-@compiled_part
+@kernel_part
 def put_varint(value: int, at: int) -> int:
     """Write all 64 bits of a number, negative ones as unsigned; the address after it."""
     while value < 0 or value > 0x7F:

@@ -36,7 +36,7 @@ def bucket_of(key: bytes, bucket_count: int, lake_format: str | None, *, follow_
 def fluss_bucket(key: bytes, bucket_count: int, *, follow_pyfluss: bool = False) -> int:
     """Buckets of tables without a lake, and with Lance."""
     code = hash42(key, follow_pyfluss=follow_pyfluss) & _MASK
-    mixed = _signed(_finish(_mix_hash(0, _mix_word(code)) ^ 4))
+    mixed = _to_i32(_finish(_mix_hash(0, _mix_word(code)) ^ 4))
     return (0 if mixed == -(2**31) else abs(mixed)) % bucket_count
 
 
@@ -64,7 +64,7 @@ def hash42(key: bytes, *, follow_pyfluss: bool = False) -> int:
     for byte in key[whole:]:
         word = byte if follow_pyfluss or byte < 0x80 else byte | 0xFFFFFF00
         state = _mix_hash(state, _mix_word(word))
-    return _signed(_finish(state ^ len(key)))
+    return _to_i32(_finish(state ^ len(key)))
 
 
 def murmur3(key: bytes) -> int:
@@ -75,7 +75,7 @@ def murmur3(key: bytes) -> int:
         state = _mix_hash(state, _mix_word(int.from_bytes(key[at : at + 4], "little")))
     if whole != len(key):
         state ^= _mix_word(int.from_bytes(key[whole:], "little"))
-    return _signed(_finish(state ^ len(key)))
+    return _to_i32(_finish(state ^ len(key)))
 
 
 def _mix_word(word: int) -> int:
@@ -98,5 +98,5 @@ def _finish(state: int) -> int:
     return state ^ state >> 16
 
 
-def _signed(word: int) -> int:
+def _to_i32(word: int) -> int:
     return word - 2**32 if word > _I32_MAX else word

@@ -71,7 +71,7 @@ def key_encoder(encoding: KeyEncoding, types: tuple[DataType, ...]) -> KeyEncode
         raise ErrorCode.INVALID_TABLE.error("A key needs at least one column.")
     match encoding:
         case KeyEncoding.COMPACTED:
-            return _compacted(types)
+            return _compacted_encoder(types)
         case KeyEncoding.PAIMON:
             _refuse_types("Paimon", types, NESTED)
             return AlignedRow(types).encode
@@ -92,7 +92,7 @@ def _unfit(types: Sequence[DataType], values: Sequence[Any], wrong: Exception | 
     return ErrorCode.INVALID_TARGET_COLUMN.error(f"The key {tuple(values)!r:.200} of type ({named}) is unfit: {wrong}")
 
 
-def _compacted(types: tuple[DataType, ...]) -> KeyEncoder:
+def _compacted_encoder(types: tuple[DataType, ...]) -> KeyEncoder:
     fields = tuple(field_of(t) for t in types)
 
     def encode(values: Sequence[Any]) -> bytes:

@@ -87,9 +87,9 @@ def field_of(type_: DataType) -> Field:
         case TypeRoot.BOOLEAN:
             return Field(lambda out, value: out.append(1 if value else 0), lambda data, at: (data[at] != 0, at + 1))
         case TypeRoot.TINYINT:
-            return _fixed("<b")
+            return _fixed_field("<b")
         case TypeRoot.SMALLINT:
-            return _fixed("<h")
+            return _fixed_field("<h")
         case TypeRoot.FLOAT:
             return _floating("<f")
         case TypeRoot.DOUBLE:
@@ -110,10 +110,10 @@ def field_of(type_: DataType) -> Field:
                 return Field(_put_millis, _get_millis)
             return Field(_put_nanos, _get_nanos)
         case TypeRoot.ARRAY | TypeRoot.MAP | TypeRoot.ROW:
-            return _nested(nested_codec(type_, CompactedRow))
+            return _nested_field(nested_codec(type_, CompactedRow))
 
 
-def _fixed(layout: str) -> Field:
+def _fixed_field(layout: str) -> Field:
     packer = struct.Struct(layout)
 
     def put(out: bytearray, value: Any) -> None:
@@ -126,7 +126,7 @@ def _fixed(layout: str) -> Field:
 
 
 def _floating(layout: str) -> Field:
-    put, get = _fixed(layout)
+    put, get = _fixed_field(layout)
     return Field(lambda out, value: put(out, one_nan(value)), get)
 
 
@@ -192,7 +192,7 @@ def _get_nanos(data: bytes, at: int) -> tuple[Timestamp, int]:
     return Timestamp(epoch_ms, checked_nanos(nano_of_ms)), at
 
 
-def _nested(inner: BlobCodec) -> Field:
+def _nested_field(inner: BlobCodec) -> Field:
     def put(out: bytearray, value: Any) -> None:
         _put_bytes(out, inner.encode(value))
 

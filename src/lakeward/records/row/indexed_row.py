@@ -95,19 +95,19 @@ def decode_row(types: Sequence[DataType], data: bytes | memoryview) -> tuple[Any
 def _field_of(type_: DataType) -> _Field:
     match type_.root:
         case TypeRoot.BOOLEAN:
-            return _fixed("<?")
+            return _fixed_field("<?")
         case TypeRoot.TINYINT:
-            return _fixed("<b")
+            return _fixed_field("<b")
         case TypeRoot.SMALLINT:
-            return _fixed("<h")
+            return _fixed_field("<h")
         case TypeRoot.INTEGER | TypeRoot.DATE | TypeRoot.TIME:
-            return _fixed("<i")
+            return _fixed_field("<i")
         case TypeRoot.BIGINT:
-            return _fixed("<q")
+            return _fixed_field("<q")
         case TypeRoot.FLOAT:
-            return _fixed("<f")
+            return _fixed_field("<f")
         case TypeRoot.DOUBLE:
-            return _fixed("<d")
+            return _fixed_field("<d")
         case TypeRoot.CHAR:
             assert type_.length is not None
             pad = _padder(type_.length)
@@ -129,7 +129,7 @@ def _field_of(type_: DataType) -> _Field:
             return _Field(None, inner.encode, inner.decode)
 
 
-def _fixed(layout: str) -> _Field:
+def _fixed_field(layout: str) -> _Field:
     packer = struct.Struct(layout)
     return _Field(packer.size, packer.pack, lambda raw: packer.unpack(raw)[0])
 

@@ -65,15 +65,15 @@ def slot_of(type_: DataType, nested: Callable[[DataType], BlobCodec]) -> Slot:
     """How values of this type lie in slots; `nested` makes the codec of an ARRAY, MAP or ROW."""
     match type_.root:
         case TypeRoot.BOOLEAN:
-            return _fixed("<?")
+            return _fixed_slot("<?")
         case TypeRoot.TINYINT:
-            return _fixed("<b")
+            return _fixed_slot("<b")
         case TypeRoot.SMALLINT:
-            return _fixed("<h")
+            return _fixed_slot("<h")
         case TypeRoot.INTEGER | TypeRoot.DATE | TypeRoot.TIME:
-            return _fixed("<i")
+            return _fixed_slot("<i")
         case TypeRoot.BIGINT:
-            return _fixed("<q")
+            return _fixed_slot("<q")
         case TypeRoot.FLOAT:
             return _floating("<f")
         case TypeRoot.DOUBLE:
@@ -90,10 +90,10 @@ def slot_of(type_: DataType, nested: Callable[[DataType], BlobCodec]) -> Slot:
                 return Slot(SLOT_BYTES, _put_millis, _get_millis)
             return Slot(SLOT_BYTES, _put_nanos, _get_nanos)
         case TypeRoot.ARRAY | TypeRoot.MAP | TypeRoot.ROW:
-            return _nested(nested(type_))
+            return _nested_slot(nested(type_))
 
 
-def _fixed(layout: str) -> Slot:
+def _fixed_slot(layout: str) -> Slot:
     packer = struct.Struct(layout)
 
     def get(area: Area, at: int) -> Any:
@@ -103,7 +103,7 @@ def _fixed(layout: str) -> Slot:
 
 
 def _floating(layout: str) -> Slot:
-    width, put, get = _fixed(layout)
+    width, put, get = _fixed_slot(layout)
     return Slot(width, lambda out, at, value: put(out, at, one_nan(value)), get)
 
 
@@ -185,7 +185,7 @@ def _decimal(type_: DataType) -> Slot:
     return Slot(SLOT_BYTES, put_long, get_long)
 
 
-def _nested(inner: BlobCodec) -> Slot:
+def _nested_slot(inner: BlobCodec) -> Slot:
     def put(out: bytearray, at: int, value: Any) -> None:
         _put_blob(out, at, inner.encode(value))
 

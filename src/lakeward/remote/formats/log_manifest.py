@@ -123,7 +123,7 @@ class LogManifest:
         """Without the oldest segments."""
         return replace(self, segments=self.segments[count:])
 
-    def expired(self, now_ms: int, ttl_ms: int, keep_from_offset: int | None) -> int:
+    def expired_count(self, now_ms: int, ttl_ms: int, keep_from_offset: int | None) -> int:
         """How many of the oldest segments are older than their time to live, and below what must be kept."""
         if ttl_ms <= 0:
             return 0

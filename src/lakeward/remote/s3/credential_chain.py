@@ -147,7 +147,7 @@ class _Chain:
         if token_file := environment.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"):
             token = Path(token_file).read_text().strip()
         try:
-            return _of_json(_asked(url, {"Authorization": token} if token else {}), url)
+            return _of_json(_ask(url, {"Authorization": token} if token else {}), url)
         except OSError as wrong:
             raise DeniedError(ErrorCode.STORAGE, f"{url} does not give keys to this container: {wrong}.") from wrong
 
@@ -158,10 +158,10 @@ class _Chain:
         base = f"{root.rstrip('/')}/latest"
         try:
             ttl = {"X-aws-ec2-metadata-token-ttl-seconds": "300"}
-            headers = {"X-aws-ec2-metadata-token": _asked(f"{base}/api/token", ttl, method="PUT")}
+            headers = {"X-aws-ec2-metadata-token": _ask(f"{base}/api/token", ttl, method="PUT")}
             roles = f"{base}/meta-data/iam/security-credentials/"
-            role = _asked(roles, headers).split("\n")[0].strip()
-            return _of_json(_asked(roles + role, headers), roles + role)
+            role = _ask(roles, headers).split("\n")[0].strip()
+            return _of_json(_ask(roles + role, headers), roles + role)
         except OSError:
             return None  # this is no machine of AWS, or one without a role
 
@@ -182,7 +182,7 @@ def _profile_values(environment: Mapping[str, str], name: str) -> dict[str, str]
     return found
 
 
-def _asked(url: str, headers: Mapping[str, str], method: str = "GET") -> str:
+def _ask(url: str, headers: Mapping[str, str], method: str = "GET") -> str:
     if urlsplit(url).scheme not in {"http", "https"}:
         raise OSError(f"{url} is no URL")
     request = urllib.request.Request(url, headers=dict(headers), method=method)  # noqa: S310 - checked above

@@ -25,7 +25,7 @@ from lakeward.remote.s3.s3_failures import BehindEndError, ExistsError, failure
 from lakeward.remote.s3.s3_keys import Keys
 from lakeward.remote.s3.s3_settings import S3Settings
 from lakeward.remote.stores.pace import Pace
-from lakeward.remote.stores.repeated import FIRST_PAUSE_MS, longest_pause_ms, repeated
+from lakeward.remote.stores.retry import FIRST_PAUSE_MS, longest_pause_ms, retry
 from lakeward.remote.stores.store import StoredObject, checked_path
 from lakeward.remote.stores.whole_files import beside_of
 from lakeward.runtime.clock import Clock, SystemClock
@@ -53,8 +53,8 @@ class S3Store:
         source = found_credentials(settings, self._clock)
         self._keys = Keys(source)
         self._uploads = OpenUploads(bucket, settings, source, self._clock)
-        self._store = _opened(bucket, prefix, settings, self._keys, settings.retries)
-        self._once = _opened(bucket, prefix, settings, self._keys, retries=0)
+        self._store = _open(bucket, prefix, settings, self._keys, settings.retries)
+        self._once = _open(bucket, prefix, settings, self._keys, retries=0)
         self._is_cancelled = False
 
     async def put(self, path: str, data: bytes) -> None:
@@ -97,7 +97,7 @@ class S3Store:
         sending = obstore.put_async(
             self._store,
             checked_path(path),
-            source if pace is None else _paced(source, size, pace),
+            source if pace is None else _paced_bytes(source, size, pace),
             chunk_size=_PART_BYTES,
             max_concurrency=_PARTS_AT_ONCE,
         )
@@ -164,7 +164,7 @@ class S3Store:
     async def head(self, path: str) -> StoredObject | None:
         """What is known of a file, None when there is none."""
         try:
-            return _stored(await self._run("read", path, obstore.head_async(self._store, checked_path(path))))
+            return _stored_object(await self._run("read", path, obstore.head_async(self._store, checked_path(path))))
         except NotFoundError:
             return None
 
@@ -177,7 +177,7 @@ class S3Store:
             except StopAsyncIteration:
                 return
             for found in page:
-                yield _stored(found)
+                yield _stored_object(found)
 
     async def delete(self, paths: Iterable[str]) -> None:
         """Remove files; those that are not there are fine."""
@@ -207,7 +207,7 @@ class S3Store:
 
     async def _again(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """What obstore does not repeat when no answer came, since it cannot know that it may."""
-        return await repeated(attempt, self.settings.retry_timeout_ms, self._clock)
+        return await retry(attempt, self.settings.retry_timeout_ms, self._clock)
 
     async def _run(self, done: str, path: str, work: Awaitable[T]) -> T:
         try:
@@ -223,11 +223,11 @@ class S3Store:
             raise failure(place, self.bucket, self.settings.endpoint or "AWS", done, wrong) from wrong
 
 
-def _stored(found: ObjectMeta) -> StoredObject:
+def _stored_object(found: ObjectMeta) -> StoredObject:
     return StoredObject(found["path"], found["size"], int(found["last_modified"].timestamp() * 1000))
 
 
-def _opened(bucket: str, prefix: str, settings: S3Settings, keys: Keys, retries: int) -> stores.S3Store:
+def _open(bucket: str, prefix: str, settings: S3Settings, keys: Keys, retries: int) -> stores.S3Store:
     endpoint = settings.bucket_endpoint(bucket)
     return stores.S3Store(
         bucket,
@@ -271,7 +271,7 @@ def _write_file(target: Path, data: bytes | Bytes) -> None:
         beside.unlink(missing_ok=True)
 
 
-async def _paced(source: Path, size: int, pace: Pace) -> AsyncIterator[bytes]:
+async def _paced_bytes(source: Path, size: int, pace: Pace) -> AsyncIterator[bytes]:
     position = 0
     with await asyncio.to_thread(source.open, "rb") as file:
         while position < size:

@@ -42,13 +42,13 @@ class SignedCalls:
         except urllib.error.HTTPError as wrong:
             with wrong:
                 text = str(wrong.read(_ANSWER_BYTES_MAX), "utf-8", "replace")
-            raise self._refused(root, what, wrong.code, text) from wrong
+            raise self._refusal(root, what, wrong.code, text) from wrong
         except OSError as wrong:
             inner = getattr(wrong, "reason", wrong)
             reason = str(getattr(inner, "strerror", None) or inner).lower()
             raise RetriableError(self._code, f"{root} did not answer {what}: {reason}.") from wrong
 
-    def _refused(self, root: str, what: str, status: int, text: str) -> LakewardError:
+    def _refusal(self, root: str, what: str, status: int, text: str) -> LakewardError:
         code, message = element("Code", text), element("Message", text)
         why = ", ".join(part.rstrip(".") for part in (code, message) if part) or f"status {status}"
         said = f"{root} refused {what} ({why})."

@@ -4,5 +4,5 @@ store            RemoteStore: the port; StoredObject
 directory_store  a directory of this machine, or one that is mounted
 whole_files      whole files or none: written beside, synced, renamed
 pace             Pace: at most so many bytes a second, over all copies
-repeated         a call made again while it fails in a way that may pass
+retry            a call made again while it fails in a way that may pass
 """

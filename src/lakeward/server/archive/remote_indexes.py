@@ -28,7 +28,7 @@ class RemoteIndexes:
     def __len__(self) -> int:
         return len(self._indexes)
 
-    def known(self, segment: RemoteSegment) -> LogIndex | None:
+    def peek(self, segment: RemoteSegment) -> LogIndex | None:
         """The indexes of a segment, if they are here."""
         found = self._indexes.get(segment.segment_id)
         if found is not None:
@@ -37,7 +37,7 @@ class RemoteIndexes:
 
     async def get(self, log_directory: str, segment: RemoteSegment) -> LogIndex:
         """The indexes of a segment."""
-        found = self.known(segment)
+        found = self.peek(segment)
         if found is not None:
             return found
         key = segment.segment_id

@@ -95,7 +95,7 @@ class RemoteLogs:
         start = None if pointer is None else pointer.remote_log_start_offset
         return local_start_offset if start is None else min(start, local_start_offset)
 
-    def known(self, bucket: TableBucket) -> LogManifest | None:
+    def peek(self, bucket: TableBucket) -> LogManifest | None:
         """The manifest of a bucket, if it has been read or there is none to read."""
         if bucket in self.pointers:
             return self._manifests.get(bucket)
@@ -117,7 +117,7 @@ class RemoteLogs:
 
     async def manifest(self, bucket: TableBucket) -> LogManifest:
         """The manifest of a bucket; an empty one when nothing was ever copied."""
-        known = self.known(bucket)
+        known = self.peek(bucket)
         if known is not None:
             return known
         loading = self._loading.get(bucket)

@@ -64,7 +64,7 @@ class RemoteReads:
             return None
         if offset >= pointer.remote_log_end_offset:
             return None
-        manifest = self._logs.known(bucket)
+        manifest = self._logs.peek(bucket)
         if manifest is None:
             raise self._not_yet(bucket, offset, time_is_up=time_is_up)
         if not manifest.covers(offset):
@@ -74,7 +74,7 @@ class RemoteReads:
         return PbRemoteLogFetchInfo(
             remote_log_tablet_dir=self._logs.url(manifest.place.log),
             partition_name=manifest.place.partition,
-            remote_log_segments=tuple(_told(segment) for segment in segments),
+            remote_log_segments=tuple(_segment_message(segment) for segment in segments),
             first_start_pos=self._position(bucket, manifest, segments[0], offset, time_is_up=time_is_up),
         )
 
@@ -95,7 +95,7 @@ class RemoteReads:
         """Where to begin in the first file; at its start if need be, for clients skip what they did not ask for."""
         if offset == segment.start_offset:
             return 0
-        index = self._indexes.known(segment)
+        index = self._indexes.peek(segment)
         if index is not None:
             return index.position_before(offset - segment.start_offset)
         if time_is_up or self._failed.pop(bucket, None) is not None:
@@ -164,7 +164,7 @@ class RemoteReads:
         await asyncio.gather(*self._work, return_exceptions=True)
 
 
-def _told(segment: RemoteSegment) -> PbRemoteLogSegment:
+def _segment_message(segment: RemoteSegment) -> PbRemoteLogSegment:
     return PbRemoteLogSegment(
         remote_log_segment_id=segment.segment_id,
         remote_log_start_offset=segment.start_offset,

@@ -89,7 +89,7 @@ class KvSnapshots:
     def _keep(
         self, bucket: TableBucket, found: Sequence[RemoteSnapshot], next_id: int, keep: int
     ) -> list[RemoteSnapshot]:
-        leased = self._leases.leased(bucket)
+        leased = self._leases.snapshots_in_use(bucket)
         retained = {one.snapshot_id for one in found[-keep:]} | leased
         kept = tuple(one for one in found if one.snapshot_id in retained)
         state = _OfBucket(next_id, kept)

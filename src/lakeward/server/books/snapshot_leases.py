@@ -39,7 +39,7 @@ class SnapshotLeases:
         """A lease, whether or not its time is up."""
         return self._leases.get(lease_id)
 
-    def leased(self, bucket: TableBucket) -> set[int]:
+    def snapshots_in_use(self, bucket: TableBucket) -> set[int]:
         """The snapshots of a bucket that somebody uses."""
         return {lease.snapshots[bucket] for lease in self._leases.values() if bucket in lease.snapshots}
 

@@ -107,7 +107,7 @@ class Buckets:
 
     def remove_leftovers(self) -> None:
         """Take away what drops have left that a crash interrupted."""
-        for leftover in self._directory.dropped():
+        for leftover in self._directory.leftovers():
             self._remove_later(leftover)
 
     def _remove(self, directory: Path) -> None:

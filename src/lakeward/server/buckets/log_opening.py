@@ -32,4 +32,4 @@ def tell(log: LogTablet) -> None:
 
 def tell_damage(name: str, damage: Damage) -> None:
     """Say what cannot be read."""
-    _log.error("%s", damage.told(name))
+    _log.error("%s", damage.describe(name))

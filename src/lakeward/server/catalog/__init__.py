@@ -1,7 +1,7 @@
 """What exists: in memory, written through to the metadata store.
 
 catalog        databases, tables, schemas, partitions
-stored         … those nouns ↔ the records of the store
+catalog_records  … those nouns ↔ the records of the store
 events         what listeners are told
 database       a database
 partition      a partition

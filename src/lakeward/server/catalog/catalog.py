@@ -13,9 +13,9 @@ from lakeward.model import json_form
 from lakeward.model.bucket import TableBucket
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
-from lakeward.server.catalog import events, stored
+from lakeward.server.catalog import catalog_records, events
 from lakeward.server.catalog.database import DatabaseInfo
-from lakeward.server.catalog.lake_settings import properties_told
+from lakeward.server.catalog.lake_settings import public_properties
 from lakeward.server.catalog.partition import PartitionInfo
 from lakeward.server.metadata_store.port import Counter, MetadataStore
 
@@ -50,15 +50,15 @@ class Catalog:
 
     def _load(self) -> None:
         for database in self._store.databases():
-            self._remember_database(stored.database_of(database))
+            self._remember_database(catalog_records.database_of(database))
         for table in self._store.tables():
-            self._remember_table(_Entry(stored.table_of(table), {}))
+            self._remember_table(_Entry(catalog_records.table_of(table), {}))
         for schema in self._store.schemas():
             entry = self._entries[schema.table_id]
             latest = schema.schema_id == entry.info.schema_id  # came with the table already; parsing costs
-            entry.schemas[schema.schema_id] = entry.info.schema if latest else stored.schema_of(schema)
+            entry.schemas[schema.schema_id] = entry.info.schema if latest else catalog_records.schema_of(schema)
         for partition in self._store.partitions():
-            self._remember_partition(stored.partition_of(partition))
+            self._remember_partition(catalog_records.partition_of(partition))
 
     # Reading
 
@@ -98,7 +98,7 @@ class Catalog:
         entry = self._entries[table_id]
         if entry.table_json is None:
             descriptor = entry.info.descriptor
-            told = replace(descriptor, properties=properties_told(descriptor, self._lake_catalog))
+            told = replace(descriptor, properties=public_properties(descriptor, self._lake_catalog))
             entry.table_json = json_form.dump(json_form.descriptor_to_json(told))
         return entry.table_json
 
@@ -158,7 +158,7 @@ class Catalog:
     def put_database(self, database: DatabaseInfo) -> None:
         """Create or replace a database."""
         with self._store.change() as change:
-            change.put_database(stored.database_record(database))
+            change.put_database(catalog_records.database_record(database))
         self._remember_database(database)
 
     def drop_database(self, name: str) -> None:
@@ -179,8 +179,8 @@ class Catalog:
         self._may_grow()
         with self._store.change() as change:
             info = TableInfo(path, change.take(Counter.TABLE_ID), FIRST_SCHEMA_ID, descriptor, now_ms, now_ms)
-            change.put_table(stored.table_record(info))
-            change.put_schema(stored.schema_record(info))
+            change.put_table(catalog_records.table_record(info))
+            change.put_schema(catalog_records.schema_record(info))
         self._remember_table(_Entry(info, {FIRST_SCHEMA_ID: descriptor.schema}))
         self._tell([events.TableCreated(info)])
         return info
@@ -192,9 +192,9 @@ class Catalog:
         grown = descriptor.schema != before.schema
         info = replace(before, descriptor=descriptor, schema_id=before.schema_id + grown, modified_ms=now_ms)
         with self._store.change() as change:
-            change.put_table(stored.table_record(info))
+            change.put_table(catalog_records.table_record(info))
             if grown:
-                change.put_schema(stored.schema_record(info))
+                change.put_schema(catalog_records.schema_record(info))
         entry.info, entry.table_json = info, None
         entry.schemas[info.schema_id] = descriptor.schema
         self._tell([events.TableAltered(before, info)])
@@ -215,7 +215,7 @@ class Catalog:
         with self._store.change() as change:
             for name in names:
                 partition = PartitionInfo(change.take(Counter.PARTITION_ID), table_id, name, now_ms)
-                change.put_partition(stored.partition_record(partition))
+                change.put_partition(catalog_records.partition_record(partition))
                 created.append(partition)
         for partition in created:
             self._remember_partition(partition)

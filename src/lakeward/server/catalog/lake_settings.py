@@ -57,13 +57,13 @@ def is_lake_table(descriptor: TableDescriptor) -> bool:
     return table_options.LAKE_ENABLED.read(descriptor.properties)
 
 
-def properties_told(descriptor: TableDescriptor, catalog: Mapping[str, str]) -> dict[str, str]:
+def public_properties(descriptor: TableDescriptor, catalog: Mapping[str, str]) -> dict[str, str]:
     """A table's properties as clients see them: those of a lake table name its catalog too."""
-    properties = {key: value for key, value in descriptor.properties.items() if _is_told(key)}
+    properties = {key: value for key, value in descriptor.properties.items() if _is_public(key)}
     return {**properties, **catalog} if is_lake_table(descriptor) else properties
 
 
-def _is_told(key: str) -> bool:
+def _is_public(key: str) -> bool:
     """Whether a table's own property may be told: all but those of a lake catalog that are not on the list."""
     if key in table_options.TABLE_OPTIONS.rows or not key.startswith(f"{table_options.PREFIX}{PREFIX}"):
         return True

@@ -64,7 +64,7 @@ class Coordinator:
         self.server_tags = ServerTags(store, [TABLET_SERVER_ID])
         self.snapshot_leases = SnapshotLeases(store)
         self.kv_snapshots = KvSnapshots(store, self.snapshot_leases)
-        self.on_dropped(self._forget_snapshots)
+        self.subscribe_to_drops(self._forget_snapshots)
         with store.change() as change:
             self.epoch = change.take(Counter.COORDINATOR_EPOCH)
         self.lake_snapshots = LakeSnapshots(store, OffsetsFiles(disk, self._lake_root, entropy))
@@ -83,7 +83,7 @@ class Coordinator:
         """Hear of every table and partition that is created, altered or dropped."""
         self.catalog.subscribe(callback)
 
-    def on_dropped(self, callback: Callable[[Dropped], None]) -> None:
+    def subscribe_to_drops(self, callback: Callable[[Dropped], None]) -> None:
         """Hear of every table and partition whose data can go; `event.buckets` names it."""
 
         def forward(event: Event) -> None:

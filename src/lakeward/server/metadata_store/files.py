@@ -26,7 +26,7 @@ COPIES_KEPT = 3
 
 
 @dataclass
-class Found:
+class ProvenState:
     """The newest state that could be proven; without an image there is none yet."""
 
     identity: str | None = None
@@ -42,14 +42,14 @@ class Found:
     is_unsealed: bool = False
 
     @property
-    def reached(self) -> int:
+    def last_change(self) -> int:
         """The number of the last change that is there."""
         return self.changes[-1][0] if self.changes else 0 if self.image is None else self.image.generation
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing that was acknowledged is missing."""
-        return self.reached >= self.end
+        return self.last_change >= self.end
 
 
 class MetadataFiles:
@@ -66,9 +66,9 @@ class MetadataFiles:
         """An image or a journal, the second time."""
         return self.copies / f"{generation:012d}{suffix}"
 
-    def find(self) -> Found:
+    def find(self) -> ProvenState:
         """Read what is there; changes nothing."""
-        found = Found()
+        found = ProvenState()
         journals = self._journals()
         if not journals and not self.disk.exists(self.identity) and not self.disk.exists(self.copies):
             if not self.disk.exists(self.image):
@@ -85,7 +85,7 @@ class MetadataFiles:
             found.end = max(found.end, image.generation)
             changes = _following(known, image.generation)
             reached = changes[-1][0] if changes else image.generation
-            if found.image is None or reached > found.reached:
+            if found.image is None or reached > found.last_change:
                 found.image, found.changes = image, changes
             if found.is_complete:
                 break
@@ -110,7 +110,7 @@ class MetadataFiles:
         named = {journal.identity for journal in journals.values() if journal.identity is not None}
         return named.pop() if len(named) == 1 else None
 
-    def _own_journals(self, journals: dict[Path, JournalText], found: Found) -> list[JournalText]:
+    def _own_journals(self, journals: dict[Path, JournalText], found: ProvenState) -> list[JournalText]:
         own = []
         if self.journal not in journals and (journals or self.disk.exists(self.identity)):
             found.troubles.append(f"{self.journal.name}: it is missing")
@@ -142,7 +142,7 @@ class MetadataFiles:
             ends = sorted((main.end, copy.end))
             yield f"{short.relative_to(self.image.parent)}: it ends with change {ends[0]:,}, its copy with {ends[1]:,}"
 
-    def _own_images(self, found: Found) -> Iterator[Image]:
+    def _own_images(self, found: ProvenState) -> Iterator[Image]:
         """Good images of this server: the one in place, then the copies, newest first."""
         for path in [self.image, *reversed(self.disk.glob(self.copies, "*.db"))]:
             name = path.relative_to(self.image.parent)
@@ -173,7 +173,7 @@ class MetadataFiles:
             if path.stem < oldest:
                 self.disk.unlink(path)
 
-    def refused(self, what: str, found: Found) -> LakewardError:
+    def refusal(self, what: str, found: ProvenState) -> LakewardError:
         """Why nobody may start here, and how to get the metadata back."""
         directory = self.image.parent
         other = (
@@ -186,7 +186,7 @@ class MetadataFiles:
             ways.insert(
                 0,
                 f"`lakeward metadata repair --data-dir {directory}` puts back the newest state that is whole "
-                f"(change {found.reached:,} of {max(found.end, found.reached):,})",
+                f"(change {found.last_change:,} of {max(found.end, found.last_change):,})",
             )
         troubles = f" Found: {'; '.join(found.troubles)}." if found.troubles else ""
         return ErrorCode.STORAGE.error(

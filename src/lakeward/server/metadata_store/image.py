@@ -29,7 +29,7 @@ class Image:
     generation: int
     content: bytes
 
-    def sealed(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The bytes of the file."""
         seal = {"identity": self.identity, "generation": self.generation, "size": len(self.content)}
         return b"".join((self.content, _MARK, json.dumps({**seal, "sha256": self._digest()}).encode(), b"\n"))

@@ -29,7 +29,7 @@ class _State:
     document_by_key: dict[tuple[str, str], Document] = field(default_factory=dict)
     next_ids: dict[Counter, int] = field(default_factory=lambda: dict.fromkeys(Counter, 0))
 
-    def copied(self) -> _State:
+    def clone(self) -> _State:
         return _State(**{name: copy.copy(value) for name, value in vars(self).items()})
 
     def take(self, counter: Counter, count: int = 1) -> int:
@@ -82,7 +82,7 @@ class MemoryMetadataStore:
     @contextmanager
     def change(self) -> Iterator[_State]:
         """A transaction: visible when the block ends, undone when it raises."""
-        changed = self._state.copied()
+        changed = self._state.clone()
         yield changed
         self._state = changed
 

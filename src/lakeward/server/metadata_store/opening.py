@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.server.metadata_store.files import Found, MetadataFiles
+from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.port import Counter
 from lakeward.server.metadata_store.sqlite_change import TABLES, SqliteChange
 from lakeward.storage.disk.directories import stray_directories
@@ -23,15 +23,17 @@ def new_database() -> sqlite3.Connection:
     return connection
 
 
-def load(files: MetadataFiles, found: Found, connection: sqlite3.Connection) -> None:
+def load(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connection) -> None:
     """Fill a database with what was found; whoever lacks an acknowledged change, or tables, is refused."""
     if not found.is_complete:
-        raise files.refused(f"change {found.reached + 1:,} of {found.end:,} was acknowledged and cannot be read", found)
+        raise files.refusal(
+            f"change {found.last_change + 1:,} of {found.end:,} was acknowledged and cannot be read", found
+        )
     fill(files, found, connection)
     check_directories(files, found, connection)
 
 
-def fill(files: MetadataFiles, found: Found, connection: sqlite3.Connection) -> None:
+def fill(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connection) -> None:
     """Fill a database with what was found, whatever is missing."""
     try:
         if found.is_unsealed:
@@ -39,12 +41,12 @@ def fill(files: MetadataFiles, found: Found, connection: sqlite3.Connection) -> 
         elif found.image is not None:
             connection.deserialize(found.image.content)
         elif found.identity is not None or found.troubles:
-            raise files.refused("there is no image of it that can be read", found)
+            raise files.refusal("there is no image of it that can be read", found)
         _check_version(files.image, connection)
         for _, statements in found.changes:
             SqliteChange(connection).make_again(statements)
     except sqlite3.Error as wrong:
-        raise files.refused(f"it is a damaged file ({wrong})", found) from wrong
+        raise files.refusal(f"it is a damaged file ({wrong})", found) from wrong
 
 
 def _read_unsealed(path: Path, connection: sqlite3.Connection) -> None:
@@ -66,14 +68,14 @@ def _check_version(path: Path, connection: sqlite3.Connection) -> None:
         )
 
 
-def check_directories(files: MetadataFiles, found: Found, connection: sqlite3.Connection) -> None:
+def check_directories(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connection) -> None:
     """Refuse metadata that has never heard of tables whose data is there: it is older than the data, or another's."""
     strays = strays_of(files, connection)
     if strays:
         names = ", ".join(str(path.relative_to(files.image.parent)) for path in strays[:_SHOWN])
         more = f" and {len(strays) - _SHOWN} more" if len(strays) > _SHOWN else ""
         count = connection.execute("SELECT count(*) FROM tables").fetchone()[0]
-        raise files.refused(
+        raise files.refusal(
             f"it has {count} tables and has never heard of {names}{more}, which hold data of tables made later", found
         )
 

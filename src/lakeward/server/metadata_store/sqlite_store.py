@@ -17,7 +17,7 @@ from lakeward.errors import ErrorCode
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files import Files
 from lakeward.runtime.whole_file import replace_file
-from lakeward.server.metadata_store.files import Found, MetadataFiles
+from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.image import Image
 from lakeward.server.metadata_store.journal import Journal
 from lakeward.server.metadata_store.opening import load, new_database, strays_of, unusable
@@ -36,7 +36,7 @@ FILE_NAME = "metadata.db"
 _FOLD_BYTES = 1 << 20
 _SET_ASIDE = ".set-aside"
 
-Filling = Callable[[MetadataFiles, Found, sqlite3.Connection], None]
+Filling = Callable[[MetadataFiles, ProvenState, sqlite3.Connection], None]
 
 
 class SqliteMetadataStore:
@@ -77,9 +77,9 @@ class SqliteMetadataStore:
             raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
         return cls(disk, data_dir / FILE_NAME)
 
-    def _begin(self, found: Found) -> None:
+    def _begin(self, found: ProvenState) -> None:
         self._identity = found.identity or str(SystemEntropy().uuid())
-        self._generation = found.reached if found.is_complete else found.end + 1  # a number is not given twice
+        self._generation = found.last_change if found.is_complete else found.end + 1  # a number is not given twice
         for trouble in found.troubles:
             _log.warning("the metadata in %s is whole in spite of %s", self._path.parent, trouble)
         if found.journal_size is None or found.image is None:
@@ -102,7 +102,7 @@ class SqliteMetadataStore:
     def _fold(self) -> None:
         """Write a new image, twice, and begin a new journal behind it."""
         image = self.image()
-        sealed = image.sealed()
+        sealed = image.to_bytes()
         files = self._files
         self._disk.make_directory(files.copies, 0o700)
         replace_file(self._disk, files.copy(image.generation, ".db"), sealed)

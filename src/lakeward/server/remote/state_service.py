@@ -54,12 +54,12 @@ class RemoteStateService:
             server.kv_snapshots,
             self,
             self._keep,
-            self.backup.settled,
+            self.backup.drain,
             clock,
             server.entropy,
             convert=_conversion(server.options_now().get(rows.KV_SNAPSHOT_FORMAT)),
         )
-        server.on_snapshot(self.snapshots.taken)
+        server.on_snapshot(self.snapshots.on_snapshot)
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
@@ -126,10 +126,12 @@ class RemoteStateService:
         snapshot = self._server.kv_snapshots.find(bucket, request.snapshot_id)
         if snapshot is None or not self._server.catalog.bucket_exists(bucket):
             raise ErrorCode.KV_SNAPSHOT_NOT_EXIST.error(f"{bucket} has no snapshot {request.snapshot_id}.")
-        self._server.answer_later(exchange, self._described(bucket, snapshot))
+        self._server.answer_later(exchange, self._metadata_answer(bucket, snapshot))
         return None
 
-    async def _described(self, bucket: TableBucket, snapshot: RemoteSnapshot) -> messages.GetKvSnapshotMetadataResponse:
+    async def _metadata_answer(
+        self, bucket: TableBucket, snapshot: RemoteSnapshot
+    ) -> messages.GetKvSnapshotMetadataResponse:
         try:
             found = await self.snapshots.files(bucket).metadata(snapshot)
         except (NotFoundError, ValueError) as wrong:

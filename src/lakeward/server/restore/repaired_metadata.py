@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.runtime.local_files import LocalFiles
-from lakeward.server.metadata_store.files import Found, MetadataFiles
+from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.opening import fill, strays_of
 from lakeward.server.metadata_store.port import Counter
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
@@ -41,10 +41,14 @@ def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) ->
         files = MetadataFiles(disk, directory.metadata_file)
         found = files.find()
         if found.image is None and not found.is_unsealed:
-            raise files.refused("there is no copy of it that can be read", found)
-        report.reached, report.end, report.troubles = found.reached, max(found.end, found.reached), found.troubles
+            raise files.refusal("there is no copy of it that can be read", found)
+        report.reached, report.end, report.troubles = (
+            found.last_change,
+            max(found.end, found.last_change),
+            found.troubles,
+        )
 
-        def agreed(files: MetadataFiles, found: Found, connection: sqlite3.Connection) -> None:
+        def fill_and_ask(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connection) -> None:
             fill(files, found, connection)
             report.tables = [f"{row[0]}.{row[1]}" for row in connection.execute("SELECT database, name FROM tables")]
             report.strays = [str(path.relative_to(files.image.parent)) for path in strays_of(files, connection)]
@@ -52,7 +56,7 @@ def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) ->
                 raise _StoppedError
 
         try:
-            store = SqliteMetadataStore(disk, directory.metadata_file, agreed)
+            store = SqliteMetadataStore(disk, directory.metadata_file, fill_and_ask)
         except _StoppedError:
             return report
         try:

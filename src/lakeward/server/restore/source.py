@@ -13,7 +13,7 @@ from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.server.remote.access.ownership import ALIVE
-from lakeward.server.remote.copies.metadata_backup import stored_backups, unpacked
+from lakeward.server.remote.copies.metadata_backup import stored_backups, unpack
 
 #: A server gives a sign of life every five seconds; one that has been silent for so long is taken to be gone.
 ALIVE_MS = 20_000
@@ -57,7 +57,7 @@ async def fetch_metadata(store: RemoteStore, target: Path) -> list[str]:
         )
     for path in found:
         try:
-            _write(target, unpacked(await store.get(path)))
+            _write(target, unpack(await store.get(path)))
         except (NotFoundError, ValueError) as wrong:
             troubles.append(f"The backup {path} of the metadata cannot be read ({wrong}); an older one was taken.")
         else:

@@ -15,7 +15,7 @@ from lakeward.protocol.messages.log import (
     PbListOffsetsRespForBucket,
 )
 from lakeward.protocol.messages.table import GetTableStatsRequest, GetTableStatsResponse
-from lakeward.rpc.dispatch import Encoded, Exchange, Handler, Steps
+from lakeward.rpc.dispatch import EncodedAnswer, Exchange, Handler, Steps
 from lakeward.rpc.error_answers import refusal
 from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.buckets.buckets import Buckets
@@ -71,7 +71,7 @@ class Scans:
             answers = tuple(self._offset(request, number) for number in request.bucket_id[at : at + _AT_ONCE])
             parts.append(encode(ListOffsetsResponse(buckets_resp=answers)))
             yield
-        return Encoded(parts)
+        return EncodedAnswer(parts)
 
     async def _offsets_by_time(self, remote: RemoteReads, request: ListOffsetsRequest) -> ListOffsetsResponse:
         """What was appended at or after a time may be in remote storage, which has to be looked up."""

@@ -69,7 +69,7 @@ class Scrubber:
         """Read the closed segments of a bucket."""
         if not self._buckets.exists(bucket):
             return
-        for path, base, end in self._closed(bucket):
+        for path, base, end in self._closed_files(bucket):
             walk = SegmentWalk(self._buckets.disk, path, base, end, pause=self._pause)
             found = await asyncio.get_running_loop().run_in_executor(self._thread, damage_of, walk, path)
             if not found:
@@ -79,7 +79,7 @@ class Scrubber:
                 for one in found:
                     log.isolate(one.first, one.first)
 
-    def _closed(self, bucket: TableBucket) -> list[tuple[Path, int, int]]:
+    def _closed_files(self, bucket: TableBucket) -> list[tuple[Path, int, int]]:
         log = self._logs.find(bucket)
         if log is not None:
             return [(one.path, one.base_offset, one.end_offset) for one in log.closed_files()]

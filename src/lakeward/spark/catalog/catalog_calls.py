@@ -71,13 +71,13 @@ def table(call: Call) -> dict[str, Any]:
                 f" nobody is at work any more, ALTER TABLE {beside} RENAME TO {path} brings it back."
             ) from None
         raise
-    return described(info, view)
+    return describe_table(info, view)
 
 
 def create_table(call: Call) -> dict[str, Any]:
     """Create a table; keys and buckets are properties."""
     path = own_path(call)
-    return described(create(call.conn, path, asked_table(call, path)), View.ROWS)
+    return describe_table(create(call.conn, path, asked_table(call, path)), View.ROWS)
 
 
 def asked_table(call: Call, path: TablePath) -> TableDescriptor:
@@ -122,7 +122,7 @@ def alter_table(call: Call) -> dict[str, Any]:
         call.conn.alter_table(str(path), set=call["set"], reset=call["reset"])
     if added:
         call.conn.alter_table(str(path), add_columns=added)
-    return described(call.conn.table(str(path)).info, View.ROWS)
+    return describe_table(call.conn.table(str(path)).info, View.ROWS)
 
 
 def drop_table(call: Call) -> bool:
@@ -134,7 +134,7 @@ def drop_table(call: Call) -> bool:
     return True
 
 
-def described(info: TableInfo, view: View) -> dict[str, Any]:
+def describe_table(info: TableInfo, view: View) -> dict[str, Any]:
     """A table, or one of its views, as the JVM wants to know it."""
     check_view(info, view)
     is_table = view is View.ROWS

@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.request.views import View
-from lakeward.spark.catalog.catalog_calls import asked_table, described, own_path
+from lakeward.spark.catalog.catalog_calls import asked_table, describe_table, own_path
 from lakeward.spark.catalog.replacing import check_replaceable, create, fill, make_beside, rename, swap
 from lakeward.spark.socket.call import Call
 
@@ -24,11 +24,11 @@ def stage_table(call: Call) -> dict[str, Any]:
     if call["mode"] == "replace" and not is_there:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"Table {path} does not exist, and so cannot be replaced.")
     if call["mode"] == "create" or not is_there:
-        return {**described(create(conn, path, asked), View.ROWS), "beside": False}
+        return {**describe_table(create(conn, path, asked), View.ROWS), "beside": False}
     check_replaceable(conn.table(str(path)).info, "replaced")
     without_lake = {k: v for k, v in asked.properties.items() if k != LAKE_ENABLED.key}
     made = make_beside(conn, path, replace(asked, properties=without_lake))
-    return {**described(made, View.ROWS), "beside": True}
+    return {**describe_table(made, View.ROWS), "beside": True}
 
 
 def commit_staged(call: Call) -> None:

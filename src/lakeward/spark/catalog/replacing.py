@@ -69,7 +69,7 @@ def swap(
     try:
         made = create(conn, path, descriptor)
         if directory is not None:
-            relabelled = [_relabelled(part, made) for part in parts]
+            relabelled = [_relabel(part, made) for part in parts]
             StagedSink(conn, str(path), directory).commit(0, relabelled)
     except LakewardError as wrong:
         raise wrong.code.error(
@@ -85,7 +85,7 @@ def fill(conn: Connection, beside: TablePath, parts: Sequence[bytes], directory:
     return StagedSink(conn, str(beside), directory).commit(0, parts, keep=True)
 
 
-def _relabelled(part: bytes, info: TableInfo) -> bytes:
+def _relabel(part: bytes, info: TableInfo) -> bytes:
     """The same batches, for a table that was made in the same way."""
     return replace(Part.of_bytes(part), table=str(info.path), table_id=info.table_id).to_bytes()
 

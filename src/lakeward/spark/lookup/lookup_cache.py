@@ -24,7 +24,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answers:
     """Rows, those of one key next to each other, and how many each key has."""
 
     counts: Numbers
@@ -58,7 +58,7 @@ class _Shelf:
         places: Numbers = found.to_numpy(zero_copy_only=False).astype(np.int64)
         return places
 
-    def add(self, keys: pa.Array, answered: Answered, now_ms: int) -> None:
+    def add(self, keys: pa.Array, answered: Answers, now_ms: int) -> None:
         """Put new keys behind the others."""
         self.keys = pa.concat_arrays([self.keys, keys])
         if answered.rows.num_rows:
@@ -99,7 +99,7 @@ class LookupCache:
     def __len__(self) -> int:
         return len(self._found.keys) + len(self._missing.keys)
 
-    def matches(self, keys: pa.Array, ask: Callable[[Numbers], Answered]) -> Matches:
+    def matches(self, keys: pa.Array, ask: Callable[[Numbers], Answers]) -> Matches:
         """The rows of these keys, all different. `ask` is called once with the places of those that are not known."""
         now_ms = int(self._clock.monotonic() * 1000)
         self._forget(now_ms)
@@ -112,9 +112,9 @@ class LookupCache:
             has_rows = answered.counts > 0
             known = unknown[has_rows]
             places[known] = len(self._found.keys) + np.arange(len(known))
-            self._found.add(keys.take(pa.array(known)), Answered(answered.counts[has_rows], answered.rows), now_ms)
+            self._found.add(keys.take(pa.array(known)), Answers(answered.counts[has_rows], answered.rows), now_ms)
             lacking = keys.take(pa.array(unknown[~has_rows]))
-            empty = Answered(np.zeros(len(lacking), np.int64), answered.rows[:0])
+            empty = Answers(np.zeros(len(lacking), np.int64), answered.rows[:0])
             self._missing.add(lacking, empty, now_ms)
         shelf = self._found
         absent = places == _ABSENT

@@ -19,7 +19,7 @@ from lakeward.records.arrow.arrow_types import arrow_schema, conform
 from lakeward.records.arrow.bucket_kernels import encode_keys
 from lakeward.records.key.key_encoding import bucket_key_encoding
 from lakeward.runtime.clock import Clock, SystemClock
-from lakeward.spark.lookup.lookup_cache import Answered, LookupCache, Matches, Numbers
+from lakeward.spark.lookup.lookup_cache import Answers, LookupCache, Matches, Numbers
 from lakeward.spark.table.connections import connection
 from lakeward.spark.table.one_sentence import one_sentence
 from lakeward.spark.table.spark_arrow import spark_arrow_schema, to_spark
@@ -88,18 +88,18 @@ class LookupTask:
         keys = conform(pa.RecordBatch.from_arrays(columns, names=list(self._key_schema.names)), self._keys)
         known = _all_present(keys)
         asked = keys if known is None else keys.filter(known)
-        coded = self._coded(asked).dictionary_encode()
+        coded = self._code_keys(asked).dictionary_encode()
         codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         first = _first_places(codes, len(coded.dictionary))
         found = self._cache.matches(
             coded.dictionary, lambda unknown: self._ask(asked, coded.dictionary, first, unknown)
         )
         of_row = codes if known is None else _spread(codes, known)
-        joined = self._joined(batch, found, of_row)
+        joined = self._join(batch, found, of_row)
         self._cache.trim()
         return joined
 
-    def _coded(self, keys: pa.RecordBatch) -> pa.Array:
+    def _code_keys(self, keys: pa.RecordBatch) -> pa.Array:
         """One value for each key: the column itself, or the bytes of several."""
         if keys.num_columns == 1:
             return keys.column(0)
@@ -110,7 +110,7 @@ class LookupTask:
 
     # -- the server ---------------------------------------------------------------------------------------------------
 
-    def _ask(self, keys: pa.RecordBatch, coded: pa.Array, first: Numbers, unknown: Numbers) -> Answered:
+    def _ask(self, keys: pa.RecordBatch, coded: pa.Array, first: Numbers, unknown: Numbers) -> Answers:
         asked = keys.take(pa.array(first[unknown]))
         if self._spec.by_prefix:
             return self._ask_prefixes(asked, coded.take(pa.array(unknown)))
@@ -122,23 +122,23 @@ class LookupTask:
         if pc.any(pc.invert(is_there), min_count=0).as_py():
             rows = rows.filter(is_there)
         counts = is_there.to_numpy(zero_copy_only=False).astype(np.int64)
-        return Answered(counts, self._as_spark(rows))
+        return Answers(counts, self._as_spark(rows))
 
-    def _ask_prefixes(self, asked: pa.RecordBatch, coded: pa.Array) -> Answered:
+    def _ask_prefixes(self, asked: pa.RecordBatch, coded: pa.Array) -> Answers:
         columns = list(dict.fromkeys([*self._spec.columns, *self._keys.names]))
         rows = _one_batch(self._table.lookup_prefix(asked, columns))
-        of_rows = self._coded(conform(rows.select(list(self._keys.names)), self._keys, self._key_schema))
+        of_rows = self._code_keys(conform(rows.select(list(self._keys.names)), self._keys, self._key_schema))
         places = pc.index_in(of_rows, value_set=coded).to_numpy(zero_copy_only=False).astype(np.int64)
         order = np.argsort(places, kind="stable")
         rows = rows.select(list(self._spec.columns)).take(pa.array(order))
-        return Answered(np.bincount(places, minlength=len(coded)).astype(np.int64), self._as_spark(rows))
+        return Answers(np.bincount(places, minlength=len(coded)).astype(np.int64), self._as_spark(rows))
 
     def _as_spark(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays(to_spark(rows, self._chosen).columns, schema=self._renamed)
 
     # -- the rows -----------------------------------------------------------------------------------------------------
 
-    def _joined(self, batch: pa.RecordBatch, found: Matches, of_row: Numbers) -> pa.RecordBatch:
+    def _join(self, batch: pa.RecordBatch, found: Matches, of_row: Numbers) -> pa.RecordBatch:
         has_key = of_row >= 0
         pad = np.append(found.counts, 0)  # row without a key: the last place, which has no match
         counts = pad[np.where(has_key, of_row, len(found.counts))]

@@ -69,8 +69,8 @@ def lookup_join(
         spec = LookupSpec(
             options=tuple(sorted(settings.items())),
             table=name,
-            on=_ordered(pairs, _key_columns(info, pairs)),
-            columns=(chosen := _chosen(info, pairs, columns)),
+            on=_pairs_in_key_order(pairs, _key_columns(info, pairs)),
+            columns=(chosen := _choose_columns(info, pairs, columns)),
             names=tuple(prefix + column for column in chosen),
             by_prefix=set(pairs.values()) != set(info.schema.primary_key),
             keep_unmatched=how == "left",
@@ -137,12 +137,12 @@ def _key_columns(info: TableInfo, pairs: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _ordered(pairs: Mapping[str, str], keys: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _pairs_in_key_order(pairs: Mapping[str, str], keys: Sequence[str]) -> tuple[tuple[str, str], ...]:
     of_key = {right: left for left, right in pairs.items()}
     return tuple((of_key[key], key) for key in keys)
 
 
-def _chosen(info: TableInfo, pairs: Mapping[str, str], columns: Sequence[str] | None) -> tuple[str, ...]:
+def _choose_columns(info: TableInfo, pairs: Mapping[str, str], columns: Sequence[str] | None) -> tuple[str, ...]:
     if columns is None:
         return tuple(name for name in info.schema.names if name not in pairs.values())
     for name in columns:

@@ -62,7 +62,7 @@ def read(call: Call) -> None:
         call.frames.send(ARROW, target.serialize())
     for split in call["split"]:
         rows = read_split(call.conn, request, split_of_json(split))
-        for batch in gathered(to_spark(batch, target) for batch in rows):
+        for batch in gather(to_spark(batch, target) for batch in rows):
             if call.frames.is_cancelled():
                 return
             _send(call, batch)
@@ -79,7 +79,7 @@ def _send(call: Call, batch: pa.RecordBatch) -> None:
         _send(call, batch.slice(middle))
 
 
-def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same rows in fewer batches: a small batch costs the JVM as much as a large one."""
     small: list[pa.RecordBatch] = []
     rows, size = 0, 0

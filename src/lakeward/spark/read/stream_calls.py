@@ -22,7 +22,7 @@ _NEW_COLUMNS = NewColumns()
 def settings(call: Call) -> dict[str, Any]:
     """What the options say of the stream: rows and bytes of a micro-batch, and whether a group is told."""
     request = request_of(call)
-    _NEW_COLUMNS.begin(_named(request), call.conn.table(str(request.path)).info.schema.names)
+    _NEW_COLUMNS.begin(_name_of(request), call.conn.table(str(request.path)).info.schema.names)
     return {
         "rows": MAX_ROWS.read(call.options),
         "bytes": MAX_BYTES.read(call.options),
@@ -45,7 +45,7 @@ def latest(call: Call) -> dict[str, Any]:
     """Where the next micro-batch ends, and where the table does."""
     request = request_of(call)
     names = call.conn.table(str(request.path)).info.schema.names
-    _NEW_COLUMNS.look(_named(request), request.path, names, request.columns or (), _NOT_SHOWN)
+    _NEW_COLUMNS.look(_name_of(request), request.path, names, request.columns or (), _NOT_SHOWN)
     stream = TableStream(call.conn, request)
     start = StreamOffset.of_json(call["start"])
     within = StreamOffset.of_json(call["until"]) if call.get("until") else None
@@ -74,7 +74,7 @@ def commit(call: Call) -> None:
     _stream(call).commit(StreamOffset.of_json(call["offset"]))
 
 
-def _named(request: ReadRequest) -> str:
+def _name_of(request: ReadRequest) -> str:
     return json.dumps(request.to_json(), sort_keys=True)
 
 

@@ -38,8 +38,8 @@ def session(
     wanted = {**catalog_settings(bootstrap, catalog), **_catalog_options(given, catalog)}
     running = _running_session()
     if running is not None:
-        return _added(running, wanted, catalog)
-    return _started(master, app_name, wanted, {k: v for k, v in given.items() if k.startswith("spark.")})
+        return _add_catalog(running, wanted, catalog)
+    return _start_session(master, app_name, wanted, {k: v for k, v in given.items() if k.startswith("spark.")})
 
 
 def catalog_settings(bootstrap: str, catalog: str = "fluss") -> dict[str, str]:
@@ -70,7 +70,7 @@ def _cores(master: str) -> int:
     return int(inside) if inside.isdecimal() else len(os.sched_getaffinity(0)) if inside == "*" else 1
 
 
-def _started(master: str, app_name: str, wanted: Mapping[str, str], given: Mapping[str, str]) -> SparkSession:
+def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     # Said at every use of Arrow and pandas 3, about parts of PySpark's pandas API that are not ours to use or mend.
@@ -125,7 +125,7 @@ def _running_session() -> SparkSession | None:
     return SparkSession.getActiveSession()
 
 
-def _added(running: SparkSession, wanted: Mapping[str, str], catalog: str) -> SparkSession:
+def _add_catalog(running: SparkSession, wanted: Mapping[str, str], catalog: str) -> SparkSession:
     """The session that runs, with the catalog in it; settings of the JVM can no longer be changed."""
     if not _knows_catalog(running):
         raise ErrorCode.INVALID_CONFIG.error(

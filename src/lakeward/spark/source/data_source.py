@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from lakeward.options.spark import BOOTSTRAP_SERVERS, TABLE, connector_options, shown
+from lakeward.options.spark import BOOTSTRAP_SERVERS, TABLE, connector_options, redact
 from lakeward.spark.source.no_streams import NoStreamReader, has_streams
 from lakeward.spark.table.chosen_table import ChosenTable
 from lakeward.spark.table.one_sentence import one_sentence
@@ -79,15 +79,15 @@ class FlussDataSource(DataSource):
     def _options_of(self, schema: StructType) -> dict[str, str]:
         options = connector_options(self.options)
         named = TABLE.key in options or BOOTSTRAP_SERVERS.key in options
-        return options if named else connector_options({**_carried(schema), **options})
+        return options if named else connector_options({**_options_in(schema), **options})
 
 
 def _carry(form: dict[str, Any], options: dict[str, str]) -> None:
     """Put the options beside the first column: Spark gives those of CREATE TABLE … USING to nobody but `schema()`."""
-    kept = {key: value for key, value in shown(options).items() if value == options[key]}
+    kept = {key: value for key, value in redact(options).items() if value == options[key]}
     form["fields"][0]["metadata"][_OPTIONS_KEY] = json.dumps(kept)
 
 
-def _carried(schema: StructType) -> dict[str, str]:
+def _options_in(schema: StructType) -> dict[str, str]:
     text = schema.fields[0].metadata.get(_OPTIONS_KEY) if schema.fields else None
     return {} if text is None else dict(json.loads(text))

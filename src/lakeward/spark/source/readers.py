@@ -49,7 +49,7 @@ def reader_of(options: dict[str, str], schema: StructType) -> FlussReader:
 def request_of(options: dict[str, str], schema: StructType) -> tuple[ReadRequest, Schema]:
     """The read of a DataFrame's columns, and these columns as Spark wants them."""
     chosen = ChosenTable.of(options)
-    wanted = chosen.wanted(schema)
+    wanted = chosen.columns_for(schema)
     cores = os.cpu_count() or 1
     return ReadRequest(chosen.path, chosen.view, wanted.names, options=options, parallelism=cores), wanted
 

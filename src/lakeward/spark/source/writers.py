@@ -34,7 +34,7 @@ _SINK_DIRECTORY = "lakeward-sink"
 
 
 @dataclass
-class Staged(WriterCommitMessage):
+class StagedPart(WriterCommitMessage):
     """What one task tells the driver: its part, and the query it belongs to."""
 
     part: bytes
@@ -62,7 +62,7 @@ def _stage(
 
 
 def _parts(messages: Sequence[WriterCommitMessage | None]) -> list[bytes]:
-    return [message.part for message in messages if isinstance(message, Staged)]
+    return [message.part for message in messages if isinstance(message, StagedPart)]
 
 
 def _task_property(name: str) -> str | None:
@@ -82,12 +82,12 @@ class FlussWriter(DataSourceArrowWriter):
         self._temporary = None if given else tempfile.mkdtemp(prefix="lakeward-write-")
         self._directory = self._temporary or f"{given}/{SystemEntropy().uuid().hex}"
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedPart:
         """Stage the rows of one task."""
         # A temporary directory of the driver's is of use only where the task sees it; elsewhere parts travel whole.
         reachable = self._temporary is None or Path(self._temporary).is_dir()
         with one_sentence():
-            return Staged(_stage(self._rows, iterator, self._directory if reachable else None))
+            return StagedPart(_stage(self._rows, iterator, self._directory if reachable else None))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Append what all tasks staged."""
@@ -133,12 +133,12 @@ class FlussStreamWriter(DataSourceStreamArrowWriter):
                 " a place that outlives the driver."
             )
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedPart:
         """Stage the rows of one task."""
         query_id, batch_id = _task_property("sql.streaming.queryId"), _task_property("streaming.sql.batchId")
         with one_sentence():
             of_batch = None if batch_id is None else int(batch_id)
-            return Staged(_stage(self._rows, iterator, self._directory(query_id), of_batch), query_id)
+            return StagedPart(_stage(self._rows, iterator, self._directory(query_id), of_batch), query_id)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Append what the tasks staged, unless this batch was appended before."""
@@ -163,7 +163,7 @@ class FlussStreamWriter(DataSourceStreamArrowWriter):
 
     def _sink(self, messages: Sequence[WriterCommitMessage | None]) -> StagedSink | None:
         """Where the tasks staged; None when it is named after the query and no task says which."""
-        ids = {message.query_id for message in messages if isinstance(message, Staged)}
+        ids = {message.query_id for message in messages if isinstance(message, StagedPart)}
         if self._given and not ids:
             return None
         rows = self._rows

@@ -45,7 +45,7 @@ class ChosenTable:
         info = connection(options).table(str(path)).info
         return cls(path, view, info, view_schema(info.schema, view))
 
-    def wanted(self, schema: SparkColumns) -> Schema:
+    def columns_for(self, schema: SparkColumns) -> Schema:
         """The columns of a DataFrame's schema, as it has them; refuses those that the table lacks or has otherwise."""
         wanted = columns_of(schema)
         for column in wanted.columns:

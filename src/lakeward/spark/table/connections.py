@@ -32,11 +32,13 @@ def connection(options: Mapping[str, str], *, expected: bool = False) -> Connect
     with _lock:
         found = _open.get(key)
         if found is None:
-            found = _open[key] = _opened(bootstrap, of_client) if expected else connect(bootstrap, **of_client)
+            found = _open[key] = (
+                _connect_patiently(bootstrap, of_client) if expected else connect(bootstrap, **of_client)
+            )
         return found
 
 
-def _opened(bootstrap: str, options: Mapping[str, str]) -> Connection:
+def _connect_patiently(bootstrap: str, options: Mapping[str, str]) -> Connection:
     began_s, wait_s, failures = time.monotonic(), AWAY_TIMEOUT.read(options) / 1000, 0
     while True:
         try:

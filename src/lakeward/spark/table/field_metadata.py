@@ -56,7 +56,7 @@ def bare(type_: DataType) -> DataType:
     return replace(made, nullable=True, fields=tuple(RowField(f.name, f.type) for f in made.fields))
 
 
-def commented(type_: DataType, other: DataType) -> DataType:
+def copy_comments(type_: DataType, other: DataType) -> DataType:
     """The type with the comments of the other, which has the same shape."""
     comments = iter(_comments(other))
     return _take_comments(type_, comments)

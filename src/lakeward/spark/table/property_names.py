@@ -23,7 +23,7 @@ _LIKE_ENOUGH = 0.88
 def check_names(names: Iterable[str], path: TablePath) -> None:
     """Refuse properties that were meant to be ours: kept as the user's own they would silently do nothing."""
     for name in names:
-        meant = _meant(name)
+        meant = _right_name(name)
         if meant is not None:
             raise ErrorCode.INVALID_TABLE.error(
                 f"Table {path}: '{name}' is not a property of tables, and would be kept without a meaning; did you mean"
@@ -31,7 +31,7 @@ def check_names(names: Iterable[str], path: TablePath) -> None:
             )
 
 
-def _meant(name: str) -> str | None:
+def _right_name(name: str) -> str | None:
     # The server refuses unknown names with its prefix, and knows names of older guides.
     if name.startswith(PREFIX) or name in TABLE_OPTIONS.aliases:
         return None

@@ -54,7 +54,7 @@ from lakeward.spark.table.field_metadata import (
     TYPE_KEY,
     bare,
     catalog_text,
-    commented,
+    copy_comments,
     holds_char,
     with_chars,
 )
@@ -165,7 +165,7 @@ def field_type(field: Mapping[str, Any]) -> DataType:
     except InvalidError as wrong:
         raise ErrorCode.INVALID_TABLE.error(f"Column '{field['name']}': {wrong}") from wrong
     found = with_chars(found, metadata.get(CHAR_KEY))
-    found = _with_declared(found, metadata.get(TYPE_KEY))
+    found = _declared_type(found, metadata.get(TYPE_KEY))
     return found if field.get("nullable", True) else found.not_null()
 
 
@@ -230,7 +230,7 @@ def _refusal(name: str, hint: str = "") -> LakewardError:
     return ErrorCode.INVALID_TABLE.error(f"Spark's type {name} has no counterpart as a column type: {hint}.")
 
 
-def _with_declared(found: DataType, text: str | None) -> DataType:
+def _declared_type(found: DataType, text: str | None) -> DataType:
     """The declared type, as long as it still says the same as Spark's: a cast may have left the metadata behind."""
     if not text:
         return found
@@ -239,4 +239,4 @@ def _with_declared(found: DataType, text: str | None) -> DataType:
     except InvalidError:
         return found
     same = spark_type(declared, raw_char=True) == spark_type(bare(found), raw_char=True)
-    return commented(declared, found) if same else found
+    return copy_comments(declared, found) if same else found

@@ -47,10 +47,10 @@ class SparkRunner:
 
 def _execute(task: TieringTask) -> TaskResult | _Failure:
     try:
-        return run_task(task, _connected, SystemClock())
+        return run_task(task, _connect, SystemClock())
     except LakewardError as wrong:
         return _Failure(wrong.code, wrong.message)
 
 
-def _connected(task: TieringTask) -> Connection:
+def _connect(task: TieringTask) -> Connection:
     return connection({BOOTSTRAP_SERVERS.key: task.bootstrap, **task.client}, expected=True)

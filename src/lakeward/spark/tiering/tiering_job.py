@@ -25,7 +25,7 @@ def tiering_session(settings: TieringSettings) -> SparkSession:
     )
 
 
-def opened(settings: TieringSettings) -> Connection:
+def open_connection(settings: TieringSettings) -> Connection:
     """The driver's own connection."""
     return connect(settings.bootstrap, **client_options(settings.client))
 

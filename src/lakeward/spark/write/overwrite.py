@@ -43,7 +43,7 @@ class Overwrite:
     conditions: tuple[Filter, ...] = ()
 
     @classmethod
-    def asked(cls, info: TableInfo, told: Mapping[str, Any] | None) -> Self | None:
+    def of_call(cls, info: TableInfo, told: Mapping[str, Any] | None) -> Self | None:
         """As the JVM says it; None where rows are only added."""
         mode = (told or {}).get("mode", "append")
         if mode == "append":

@@ -50,7 +50,7 @@ def _rows(call: Call) -> RowsToWrite:
 def begin(call: Call) -> dict[str, Any]:
     """Check that the rows fit the table; where they are staged, and in which Arrow types."""
     rows = _rows(call)
-    overwrite = Overwrite.asked(rows.info, call.get("overwrite"))
+    overwrite = Overwrite.of_call(rows.info, call.get("overwrite"))
     if overwrite is not None and rows.columns is not None:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"Rows of table {rows.path} cannot be overwritten by some of their columns, {', '.join(rows.columns)}; name"
@@ -134,7 +134,7 @@ def write(call: Call) -> bytes:
 def commit(call: Call) -> dict[str, Any]:
     """Append what all tasks staged, once; what it replaces goes before, or after."""
     parts, rows = call.parts(), _rows(call)
-    overwrite = Overwrite.asked(rows.info, call.get("overwrite"))
+    overwrite = Overwrite.of_call(rows.info, call.get("overwrite"))
     if overwrite is None:
         done = _sink(call, rows).commit(call["batch"], parts)
     elif overwrite.way is Way.BY_KEY:

@@ -105,7 +105,7 @@ class DataDirectory:
         """Delete what `drop` took away."""
         self.disk.remove_tree(directory)
 
-    def dropped(self) -> list[Path]:
+    def leftovers(self) -> list[Path]:
         """Leftovers of drops that a crash interrupted."""
         return [one for depth in ("*", "*/*") for one in self.disk.glob(self.root, f"{depth}/*{_DROPPED_SUFFIX}")]
 

@@ -115,7 +115,7 @@ def check_keys(table: KvTable, batch: KvBatch, bucket: int) -> None:
     )
     if status != kernels.OK:
         where = f"record {record}" if column < 0 else f"record {record}, column '{schema.names[column]}'"
-        raise _refused(table, f"{where}: {_WHY[status]}")
+        raise _damage_error(table, f"{where}: {_WHY[status]}")
 
 
 def _buckets(table: KvTable) -> tuple[int, I64]:
@@ -148,8 +148,8 @@ def _check_decoded(table: KvTable, batch: KvBatch, types: tuple[DataType, ...]) 
     keys = keys_of_columns(columns, types, table.key_positions, table.key_encoding)
     sent = Spans([batch.data], batch.key_starts[with_row], batch.key_ends[with_row])
     if list(keys.pieces()) != list(sent.pieces()):
-        raise _refused(table, _WHY[kernels.OTHER_KEY])
+        raise _damage_error(table, _WHY[kernels.OTHER_KEY])
 
 
-def _refused(table: KvTable, what: str) -> LakewardError:
+def _damage_error(table: KvTable, what: str) -> LakewardError:
     return ErrorCode.CORRUPT_RECORD.error(f"The kv batch for table {table.info.path} is damaged: {what}.")

@@ -27,8 +27,8 @@ from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.log_compaction import CompactedSegment, compact
 from lakeward.storage.kv.merge.merge_engines import merger_for
-from lakeward.storage.kv.merge.row_merger import Deletes, deletes_for, deletion_disabled
-from lakeward.storage.kv.merging import merged
+from lakeward.storage.kv.merge.row_merger import Deletes, deletes_for, deletion_error
+from lakeward.storage.kv.merging import merge_rows
 from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.store.slices import Entries, Slices
@@ -88,7 +88,7 @@ class KvTablet:
             next_id=self._next_id(table),
         )
         if merger is not None:
-            keys, values, changes = merged(table, self._store, batch, merger)
+            keys, values, changes = merge_rows(table, self._store, batch, merger)
             applied = self._store.apply(keys, values)
         else:
             keys, values = self._plain(table, batch, deletes_for(table.info, overwrite=overwrite))
@@ -118,7 +118,7 @@ class KvTablet:
         if deletes is not Deletes.ALLOW:
             is_delete = batch.row_starts < 0
             if deletes is Deletes.DISABLE and bool(is_delete.any()):
-                raise deletion_disabled(table.info.path)
+                raise deletion_error(table.info.path)
             wanted = np.flatnonzero(~is_delete)
         keys = Slices(batch.data, batch.key_starts[wanted], batch.key_ends[wanted])
         return keys, values_of_rows(batch.data, batch.row_starts[wanted], batch.row_ends[wanted], batch.schema_id)

@@ -14,7 +14,7 @@ from lakeward.storage.kv.store.slices import Slices
 from lakeward.storage.kv.store.store import KvStore
 
 
-def merged(table: KvTable, store: KvStore, batch: KvBatch, merger: RowMerger) -> tuple[Slices, Slices, Changes]:
+def merge_rows(table: KvTable, store: KvStore, batch: KvBatch, merger: RowMerger) -> tuple[Slices, Slices, Changes]:
     """What a batch makes of the rows that are there: keys and new values in order, and the changes that says so.
 
     Nothing has happened to the store yet; an error means that nothing will.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -17,7 +17,7 @@ OLD, NEW = 0, 1
 SCHEMA_ID_BYTES = 2
 
 
-@compiled
+@kernel
 def put_values(rows: Any, starts: I64, ends: I64, schema_id: Any, out: Any, out_starts: I64, out_ends: I64) -> None:
     """Write each row behind its schema id; a row that is absent (-1) stays absent."""
     at = 0
@@ -35,7 +35,7 @@ def put_values(rows: Any, starts: I64, ends: I64, schema_id: Any, out: Any, out_
         out_ends[i] = at
 
 
-@compiled
+@kernel
 def plan_changes(old: I64, new: I64, full_image: Any, plain_updates: Any, kinds: U8, sides: U8, places: I64) -> Any:
     """The changes of a batch in order: kind, whether its row is the old or the new one, and of which record.
 

@@ -40,7 +40,7 @@ class Checkpoint:
         for path, content in self.index_files:
             replace_file(self.disk, path, content, durable=False)
         replace_file(self.disk, checkpoint_file(self.directory, self.offset), self.writers)
-        self.facts.reached(self.offset)
+        self.facts.note_end(self.offset)
         for offset, path in stored_checkpoints(self.disk, self.directory)[_KEPT:]:
             if offset not in self.segment_bases:
                 self.disk.unlink(path)

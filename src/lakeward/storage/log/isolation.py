@@ -9,21 +9,21 @@ from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 from lakeward.storage.log.segment.segment_walk import Bad, SegmentWalk
 
 
-class Isolated(NamedTuple):
+class Isolation(NamedTuple):
     """Damage, and what may be served in the segment's place."""
 
     damage: Damage
     parts: list[Segment]
 
 
-def isolated(segment: Segment, end_offset: int, offset: int) -> Isolated | None:
+def isolate(segment: Segment, end_offset: int, offset: int) -> Isolation | None:
     """The first damage of a segment at or behind an offset, or a little before it; None when there is none.
 
     What lies farther behind is believed: it is found when it is read.
     """
     path = segment.path
     if not segment.disk.exists(path):
-        return Isolated(Damage(segment.base_offset, end_offset, path, "the file is missing"), [])
+        return Isolation(Damage(segment.base_offset, end_offset, path, "the file is missing"), [])
     position, first = _known_start(segment, offset)
     walk = SegmentWalk(segment.disk, path, first, end_offset, start=position, size=segment.size)
     wrong = next((one for one in walk if isinstance(one, Bad)), None)
@@ -32,7 +32,7 @@ def isolated(segment: Segment, end_offset: int, offset: int) -> Isolated | None:
     before = segment.part(segment.base_offset, segment.begin, wrong.position)
     behind = segment.part(wrong.end, wrong.end_position, segment.size)
     parts = [part for part in (before, behind) if part.begin < part.size]
-    return Isolated(Damage(wrong.first, wrong.end, path, wrong.reason), parts)
+    return Isolation(Damage(wrong.first, wrong.end, path, wrong.reason), parts)
 
 
 def _known_start(segment: Segment, offset: int) -> tuple[int, int]:

@@ -86,23 +86,23 @@ class FactsFile:
         self._directory = directory
         self._lock = threading.Lock()
 
-    def reached(self, end_offset: int) -> None:
+    def note_end(self, end_offset: int) -> None:
         """A checkpoint was written."""
         self._note(end_offset=max(end_offset, self.now.end_offset))
 
-    def saw(self, offset: int) -> None:
+    def note_offset(self, offset: int) -> None:
         """Rows were appended to a segment that had none, or to a log that had been closed."""
         self._note(seen_offset=offset, seen_boot=self._disk.boot_id, is_closed=False)
 
-    def begins(self, start_offset: int) -> None:
+    def note_start(self, start_offset: int) -> None:
         """Files are about to be deleted: what lies before an offset leaves on purpose."""
         self._note(durable=True, start_offset=start_offset)
 
-    def closed(self, end_offset: int) -> None:
+    def note_close(self, end_offset: int) -> None:
         """Everything is synced, and nothing will be appended."""
         self._note(end_offset=end_offset, is_closed=True)
 
-    def written(self) -> None:
+    def write_anew(self) -> None:
         """There was no file, or a damaged one."""
         self._note()
 
@@ -124,7 +124,7 @@ class Evidence(NamedTuple):
         """The first offset that was surely never used, for a log that ends before the evidence does."""
         return self.offset if self.is_exact else self.offset + SEGMENT_OFFSETS_MAX
 
-    def told(self, reason: str) -> str:
+    def describe(self, reason: str) -> str:
         """What is wrong with a log that ends before the evidence does."""
         if self.is_exact:
             return f"{reason}, and the log had reached {self.offset}"

@@ -63,7 +63,7 @@ class LogTablet(ReadableLog):
         #: Up to where the log has been copied elsewhere; None when it is not copied at all.
         self.copied_offset: int | None = None
         if found.facts is None and self._segments:
-            self._later(self._noted.written)
+            self._later(self._noted.write_anew)
 
     def obey(self, settings: LogSettings) -> None:
         """Go by other numbers from now on."""
@@ -154,7 +154,7 @@ class LogTablet(ReadableLog):
     def _note_rows(self, segment: Segment, size: int, base: int, offset: int) -> None:
         """Remember outside the segment that it got rows, before anybody is told so: if it goes, that is noticed."""
         try:
-            self._noted.saw(offset)
+            self._noted.note_offset(offset)
         except OSError as wrong:
             segment.cut(size, base)
             raise storage_error(self.directory, wrong) from wrong
@@ -244,7 +244,7 @@ class LogTablet(ReadableLog):
         except OSError as wrong:
             raise storage_error(self.directory, wrong) from wrong
         self._add_segment()
-        self._later(partial(self._noted.begins, offset))
+        self._later(partial(self._noted.note_start, offset))
         self._delete_due(now_ms)
 
     # -- keep
@@ -313,7 +313,7 @@ class LogTablet(ReadableLog):
             damage = self.damages.before(self._bases[0])
             self.start_offset = self._bases[0] if damage is None else max(damage.first, self.start_offset)
             self.damages.drop_below(self.start_offset)
-            self._later(partial(self._noted.begins, self.start_offset))
+            self._later(partial(self._noted.note_start, self.start_offset))
         self._delete_due(now_ms)
         return count
 
@@ -334,7 +334,7 @@ class LogTablet(ReadableLog):
         if self.is_dirty and self._segments:
             self._checkpoint()()
         if self._segments and not self._noted.now.is_closed:
-            self._noted.closed(self.end_offset)
+            self._noted.note_close(self.end_offset)
         self.abandon()
 
     def abandon(self) -> None:

@@ -13,7 +13,7 @@ from lakeward.records.batch.batch_header import BatchHeader, read_header
 from lakeward.records.batch.log_batch import walk_batches
 from lakeward.runtime.files import Files
 from lakeward.storage.disk.open_files import OpenFiles
-from lakeward.storage.log.isolation import isolated
+from lakeward.storage.log.isolation import isolate
 from lakeward.storage.log.recovery import RecoveredLog
 from lakeward.storage.log.segment.batch_check import good_prefix
 from lakeward.storage.log.segment.damage import Damage
@@ -94,7 +94,7 @@ class ReadableLog(ABC):
         self._refuse_damage(offset)
         segment = self._segments[bisect_right(self._bases, offset) - 1]
         try:
-            position, header = self._found(segment, offset)
+            position, header = self._locate(segment, offset)
             end = segment.whole_batches_end(position, position + bytes_max)
             if end == position:
                 if not at_least_one:
@@ -125,7 +125,7 @@ class ReadableLog(ABC):
         return more._replace(data=memoryview(b"".join((read.data, more.data))), first_offset=read.first_offset)
 
     @staticmethod
-    def _found(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
+    def _locate(segment: Segment, offset: int) -> tuple[int, BatchHeader]:
         found = segment.position_of(offset)
         if found is None or found[1].base_offset > offset:
             raise BrokenSegmentError
@@ -143,7 +143,7 @@ class ReadableLog(ABC):
         number = bisect_right(self._bases, base_offset) - 1
         segment = self._segments[number]
         is_active = number == len(self._segments) - 1
-        found = isolated(segment, self._end_of(number), offset)
+        found = isolate(segment, self._end_of(number), offset)
         if found is None:
             raise ErrorCode.LOG_STORAGE.error(f"Offset {offset} of {segment.path} could not be read; try again.")
         self._files.forget(segment.path)

@@ -105,9 +105,9 @@ def _start(log: RecoveredLog, facts: LogFacts | None, found: list[Segment], left
 def _missing_end(log: RecoveredLog, directory: Path, found: list[Segment], reached: Evidence) -> Damage:
     first, end = log.end_offset, reached.unused_offset
     if not found:
-        return Damage(first, end, directory / (file_stem(first) + LOG), reached.told("the file is missing"))
-    named = _named(found[-1], first, end, f"the log ends at offset {first}", at_end=True)
-    return named._replace(reason=reached.told(named.reason))
+        return Damage(first, end, directory / (file_stem(first) + LOG), reached.describe("the file is missing"))
+    named = _name_damage(found[-1], first, end, f"the log ends at offset {first}", at_end=True)
+    return named._replace(reason=reached.describe(named.reason))
 
 
 def _reach(log: RecoveredLog) -> int:
@@ -203,7 +203,9 @@ def _walk(log: RecoveredLog, segment: Segment, believed: _Stretch, following: in
             else:
                 stretches.append(_Stretch(one.header.base_offset, one.position, taken))
         elif one.end > one.first:
-            damages.append(_named(segment, one.first, one.end, one.reason, at_end=one.position == one.end_position))
+            damages.append(
+                _name_damage(segment, one.first, one.end, one.reason, at_end=one.position == one.end_position)
+            )
     for damage in damages:
         log.damages.add(damage)
     if damages:
@@ -215,7 +217,7 @@ def _walk(log: RecoveredLog, segment: Segment, believed: _Stretch, following: in
     return taken
 
 
-def _named(segment: Segment, first: int, end: int, reason: str, *, at_end: bool) -> Damage:
+def _name_damage(segment: Segment, first: int, end: int, reason: str, *, at_end: bool) -> Damage:
     """Damage with the file that is missing, where something is left that tells its name."""
     missing = segment.path.with_name(file_stem(first) + LOG)
     told_by = (missing.with_suffix(INDEX), checkpoint_file(missing.parent, first))

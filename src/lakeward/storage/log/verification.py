@@ -48,7 +48,7 @@ def verify_log(
         if bases:
             report.damages.add(Damage(start, bases[0], path, "the file is missing"))
         elif reached.offset > start:
-            report.damages.add(Damage(start, reached.unused_offset, path, reached.told("the file is missing")))
+            report.damages.add(Damage(start, reached.unused_offset, path, reached.describe("the file is missing")))
     report.start_offset = report.end_offset = start
     for path, base, following in zip(paths, bases, [*bases[1:], None], strict=False):
         _verify_segment(report, disk, path, base, following, reached, pause)
@@ -86,5 +86,5 @@ def _verify_segment(
             report.notes.append(f"{path}: the last {one.end_position - one.position} bytes are no batch")
     report.end_offset = end
     if following is None and end < reached.offset:
-        reason = reached.told(f"the log ends at offset {end}")
+        reason = reached.describe(f"the log ends at offset {end}")
         report.damages.add(Damage(end, reached.unused_offset, path, reason))

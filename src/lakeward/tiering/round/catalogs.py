@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lakeward.lake.catalog_of import catalog_of, lake_properties
-from lakeward.lake.home import place_named
+from lakeward.lake.home import place_in
 from lakeward.lake.port import LakeCatalog
 from lakeward.model.table import TableInfo
 
@@ -23,4 +23,4 @@ class LakeCatalogs:
 
     def place_of(self, info: TableInfo) -> str | None:
         """Where that is, as it is remembered; None when it has no name."""
-        return place_named(lake_properties(info, self.given))
+        return place_in(lake_properties(info, self.given))

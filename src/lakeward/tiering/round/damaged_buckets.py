@@ -17,7 +17,7 @@ from lakeward.tiering.task.task import TaskResult
 _RANGE = re.compile(r"(?:(.+)/)?(\d+):(\d+)-(\d+)")
 
 
-class Passed(NamedTuple):
+class PassedRange(NamedTuple):
     """Offsets of a bucket from `start` up to, not including, `stop` that are not read, by intent."""
 
     partition: str | None
@@ -30,7 +30,7 @@ class Passed(NamedTuple):
         return f"{where}:{self.start}-{self.stop}"
 
 
-def passed_ranges(text: str | None, path: TablePath) -> list[Passed]:
+def passed_ranges(text: str | None, path: TablePath) -> list[PassedRange]:
     """The ranges that a table's option names."""
     found = []
     for word in filter(None, (text or "").split(",")):
@@ -39,11 +39,11 @@ def passed_ranges(text: str | None, path: TablePath) -> list[Passed]:
             raise ErrorCode.INVALID_CONFIG.error(
                 f"{path}: '{word}' is no range for lakeward.tiering.skip-damaged; it is like 0:120-130."
             )
-        found.append(Passed(match[1], int(match[2]), int(match[3]), int(match[4])))
+        found.append(PassedRange(match[1], int(match[2]), int(match[3]), int(match[4])))
     return found
 
 
-def without(splits: Sequence[TieringSplit], passed: Sequence[Passed]) -> list[TieringSplit]:
+def without(splits: Sequence[TieringSplit], passed: Sequence[PassedRange]) -> list[TieringSplit]:
     """The same splits without the ranges that are passed over."""
     left = list(splits)
     for one in passed:
@@ -51,7 +51,7 @@ def without(splits: Sequence[TieringSplit], passed: Sequence[Passed]) -> list[Ti
     return left
 
 
-def _around(split: TieringSplit, one: Passed) -> list[TieringSplit]:
+def _around(split: TieringSplit, one: PassedRange) -> list[TieringSplit]:
     here = isinstance(split, LogRange) and (split.partition, split.bucket.bucket) == (one.partition, one.bucket)
     if not here or not isinstance(split, LogRange) or one.stop <= split.start or split.stop <= one.start:
         return [split]
@@ -64,7 +64,7 @@ def read_up_to(
     in_lake: Mapping[TableBucket, int],
     logs: Sequence[BucketLog],
     results: Sequence[TaskResult],
-    passed: Sequence[Passed],
+    passed: Sequence[PassedRange],
 ) -> dict[TableBucket, int]:
     """How far each bucket is after these results, the ranges that it passes over included."""
     read: dict[TableBucket, int] = {}

@@ -18,7 +18,7 @@ from lakeward.client.admin.lake import TieringRound
 from lakeward.model.table import TablePath
 from lakeward.runtime.entropy import Entropy
 from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.process_lock import locked
+from lakeward.runtime.process_lock import try_lock
 from lakeward.runtime.whole_file import replace_file
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class HeldRounds:
         """Rounds of services that died; the files go with the answer."""
         found: list[TieringRound] = []
         for lock_path in sorted(self._directory.glob(f"{self._cluster}-*{_LOCK}")):
-            lock = locked(lock_path)
+            lock = try_lock(lock_path)
             if lock is None:
                 continue
             held_path = lock_path.with_name(lock_path.name.removesuffix(_LOCK) + _HELD)
@@ -55,7 +55,7 @@ class HeldRounds:
         """These are held now, and no others."""
         if self._lock is None:
             self._directory.mkdir(parents=True, exist_ok=True)
-            self._lock = locked(self._path(_LOCK))
+            self._lock = try_lock(self._path(_LOCK))
         text = json.dumps([_to_node(one) for one in rounds])
         # Not synced: a machine that dies takes longer than the minute for which a round is held.
         replace_file(LocalFiles(), self._path(_HELD), text.encode(), durable=False)

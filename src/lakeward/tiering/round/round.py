@@ -104,7 +104,7 @@ def run_round(context: RoundContext, assigned: TieringRound) -> RoundReport:
     read = read_up_to(in_lake, logs, results, passed)
     _check_progress(lake, in_lake, logs, done, read)
     lake.discard([r.written.record for r in behind])
-    snapshot = _committed(context, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
+    snapshot = _commit_round(context, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
     asked_once = [option.key for option in (SKIP_LOST, SKIP_DAMAGED) if option.read(custom)]
     if asked_once:
         context.conn.alter_table(str(assigned.path), reset=asked_once)  # the next gap is a new question
@@ -240,7 +240,7 @@ def _check_progress(
         raise ErrorCode.CORRUPT_RECORD.error(" ".join(reasons))
 
 
-def _committed(
+def _commit_round(
     context: RoundContext,
     info: TableInfo,
     lake: LakeTable,

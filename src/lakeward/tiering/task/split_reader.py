@@ -63,10 +63,10 @@ def read_state(table: Table, split: StateAtOffset, now_ms: int) -> Iterator[pa.R
         as_of=split.offset,
     )
     for rows in found:
-        yield _inserted(rows, split, now_ms)
+        yield _as_inserts(rows, split, now_ms)
 
 
-def _inserted(rows: pa.RecordBatch, split: StateAtOffset, now_ms: int) -> pa.RecordBatch:
+def _as_inserts(rows: pa.RecordBatch, split: StateAtOffset, now_ms: int) -> pa.RecordBatch:
     count = rows.num_rows
     system = [
         pa.array(np.full(count, split.bucket.bucket, np.int32)),

@@ -12,7 +12,7 @@ from lakeward.client.blocking.sync_table import Table
 from lakeward.client.forms.damage import DamagedError, LeftOut
 from lakeward.errors import ErrorCode
 from lakeward.lake.formats import lake_format
-from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.system_columns import TIMESTAMP
 from lakeward.model.bucket import TableBucket
 from lakeward.model.partition import SEPARATOR
@@ -55,7 +55,7 @@ class TaskResult:
     bucket: TableBucket
     read_to: int
     newest_ms: int | None
-    written: Written
+    written: WriteResult
     letters: tuple[DeadLetter, ...] = ()
     #: Offsets that were passed over because the log does not have them, or nobody can decode them; a line for each.
     left_out: tuple[str, ...] = ()
@@ -75,16 +75,16 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
     if table.info.table_id != task.table_id:
         raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
     try:
-        return _moved(task, task.split, table, clock)
+        return _move_split(task, task.split, table, clock)
     except DamagedError as wrong:
         if not isinstance(task.split, LogRange):
             raise
         # What lies before the damage goes on; the bucket stops there, and the other buckets do not.
         before = replace(task.split, stop=min(max(wrong.start, task.split.start), task.split.stop))
-        return replace(_moved(task, before, table, clock), stopped=wrong.message)
+        return replace(_move_split(task, before, table, clock), stopped=wrong.message)
 
 
-def _moved(task: TieringTask, split: TieringSplit, table: Table, clock: Clock) -> TaskResult:
+def _move_split(task: TieringTask, split: TieringSplit, table: Table, clock: Clock) -> TaskResult:
     rows: Iterator[pa.RecordBatch]
     left_out: list[LeftOut] = []
     if isinstance(split, LogRange):

@@ -39,7 +39,7 @@ class Housekeeper:
         self._rounds: Counter[int] = Counter()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tiering-housekeeper")
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """After every so many rounds that moved rows."""
         if report.snapshot_id is None:
             return
@@ -81,17 +81,17 @@ class Housekeeper:
 
     # -- of no interest -----------------------------------------------------------------------------------------------
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """Of no interest."""
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         """Of no interest."""
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """Of no interest."""
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Of no interest."""
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """Of no interest."""

@@ -57,13 +57,13 @@ class ServiceMetrics:
 
     # -- what is watched ----------------------------------------------------------------------------------------------
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """One more under way."""
         with self._lock:
             self._tables[str(held.path)] = held.table_id
             self._running.add(str(held.path))
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """Count what was moved."""
         self._end(held, "repaired" if report.repaired else "finished")
         with self._lock:
@@ -73,18 +73,18 @@ class ServiceMetrics:
             self._files.add(report.files, labels)
             self._seconds.add(report.seconds, labels)
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:  # noqa: ARG002 - counted, not told
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:  # noqa: ARG002 - counted, not told
         """Count it."""
         self._end(held, "overtaken")
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:  # noqa: ARG002 - as above
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:  # noqa: ARG002 - as above
         """Count it."""
         self._end(held, "failed")
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Counted when the round ends."""
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """Nothing to count."""
 
     def close(self) -> None:

@@ -85,19 +85,19 @@ class StatusTable:
 
     # -- what is watched ----------------------------------------------------------------------------------------------
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """It runs."""
         self._change(held, lambda old, now_ms: replace(old, state=RUNNING, state_since_ms=now_ms))
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """It rests; a round that moved rows is remembered."""
         self._change(held, lambda old, now_ms: _after(old, report, now_ms))
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:  # noqa: ARG002 - no failure
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:  # noqa: ARG002 - no failure
         """It rests: another service did the work, or will."""
         self._change(held, lambda old, now_ms: replace(old, state=WAITING, state_since_ms=now_ms))
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """Why, and when it is tried again."""
         self._change(
             held,
@@ -112,10 +112,10 @@ class StatusTable:
             ),
         )
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Another round has begun, which tells for itself."""
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """Nothing can be written then."""
 
     # -- how it is written --------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class StatusTable:
         while self._has_news():
             try:
                 if table is None:
-                    table = self._opened()
+                    table = self._open_table()
                 rows = self._changed_rows()
                 if rows:
                     table.upsert([asdict(row) for row in rows.values()])
@@ -157,7 +157,7 @@ class StatusTable:
             rows, self._unwritten = {name: self._known[name] for name in self._unwritten}, set()
         return {name: row for name, row in rows.items() if not _says_the_same(row, self._written.get(name))}
 
-    def _opened(self) -> Any:
+    def _open_table(self) -> Any:
         self._conn.create_database(DATABASE, exist_ok=True)
         table = self._conn.create_table(STATUS_TABLE, _SCHEMA, primary_key=["table_name"], buckets=1, exist_ok=True)
         with self._news:  # what an earlier life of the service remembered; what this one knows already is newer

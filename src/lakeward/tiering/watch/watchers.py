@@ -16,27 +16,27 @@ logger = logging.getLogger("lakeward.tiering")
 class Watcher(Protocol):
     """Is told what happens, from the service's own thread."""
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """A round has begun."""
         ...
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """A round is over and in the lake."""
         ...
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         """Another service was first."""
         ...
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """A round failed, and is tried again after a pause."""
         ...
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """The coordinator no longer knows a round of ours."""
         ...
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """The coordinator does not answer."""
         ...
 
@@ -51,35 +51,35 @@ class Watchers:
     def __init__(self, watchers: Sequence[Watcher]) -> None:
         self._all = tuple(watchers)
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """Tell all."""
         for one in self._all:
-            one.began(held)
+            one.on_begin(held)
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """Tell all."""
         for one in self._all:
-            one.ended(held, report)
+            one.on_end(held, report)
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         """Tell all."""
         for one in self._all:
-            one.overtaken(held, why)
+            one.on_overtake(held, why)
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """Tell all."""
         for one in self._all:
-            one.failed(held, why, pause_s)
+            one.on_failure(held, why, pause_s)
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Tell all."""
         for one in self._all:
-            one.fenced(table_id, why)
+            one.on_fence(table_id, why)
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """Tell all."""
         for one in self._all:
-            one.unreachable(why)
+            one.on_silence(why)
 
     def close(self) -> None:
         """Tell all."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from lakeward.cli.files.key_texts import keys_given
+from lakeward.cli.files.key_texts import given_keys
 from lakeward.cli.files.sent_files import FileForm
 from lakeward.cli.input.failures import Failure
 from lakeward.model.type_text import parse_columns
@@ -20,7 +20,7 @@ PLAIN = FileForm(None, None, no_header=False)
 
 def keys_of(*texts: str, columns: list = ONE, files: tuple[str, ...] = (), form: FileForm = PLAIN) -> list[tuple]:
     """The keys that were meant."""
-    return [tuple(row.values()) for row in keys_given(texts, files, form, columns).to_pylist()]
+    return [tuple(row.values()) for row in given_keys(texts, files, form, columns).to_pylist()]
 
 
 def test_a_value_is_a_key_of_one_column() -> None:

@@ -8,7 +8,7 @@ import click
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.cli.output.text_table import TableColumn, TextTable, cell_width, fitted, shortened
+from lakeward.cli.output.text_table import TableColumn, TextTable, cell_width, fit_widths, shorten
 
 
 def _written(columns: list[TableColumn], *batches: list[list[str | None]], width: int | None = None) -> list[str]:
@@ -78,7 +78,7 @@ def test_the_header_is_repeated_on_each_page() -> None:
 def test_fitted_widths_never_grow_and_never_fall_below_their_floor(needed: list[int], width: int) -> None:
     """Shrinking takes only what is too much, from columns that can give."""
     floors = [min(n, 8) for n in needed]
-    widths = fitted(needed, width, floors)
+    widths = fit_widths(needed, width, floors)
     assert all(floor <= w <= n for floor, w, n in zip(floors, widths, needed, strict=True))
     if sum(widths) + 2 * (len(widths) - 1) > width:
         assert widths == floors
@@ -87,4 +87,4 @@ def test_fitted_widths_never_grow_and_never_fall_below_their_floor(needed: list[
 @given(st.text(max_size=40), st.integers(2, 20))
 def test_a_shortened_text_fits(text: str, width: int) -> None:
     """Cutting leaves at most the room there is."""
-    assert cell_width(shortened(text, width)) <= max(width, 1)
+    assert cell_width(shorten(text, width)) <= max(width, 1)

@@ -112,7 +112,7 @@ async def test_an_election_is_waited_for() -> None:
     unled = MetadataResponse(**SERVERS, table_metadata=(table(None),))
     led = MetadataResponse(**SERVERS, table_metadata=(table(1),))
     cache, pool = cache_over(unled, led)
-    await cache.leaders_known(PATH, [TableBucket(7, None, 0)])
+    await cache.wait_for_leaders(PATH, [TableBucket(7, None, 0)])
     assert cache.leader(TableBucket(7, None, 0)) == Address("one", 2)
     assert len(pool.asked) == 2
 
@@ -121,7 +121,7 @@ async def test_a_bucket_that_never_gets_a_leader_is_an_error() -> None:
     """Patience has an end, and the message says which bucket."""
     cache, _ = cache_over(MetadataResponse(**SERVERS, table_metadata=(table(None),)))
     with pytest.raises(LakewardError, match=r"d\.t.*bucket=0") as caught:
-        await cache.leaders_known(PATH, [TableBucket(7, None, 0)], wait_ms=0)
+        await cache.wait_for_leaders(PATH, [TableBucket(7, None, 0)], wait_ms=0)
     assert caught.value.code is ErrorCode.LEADER_NOT_AVAILABLE
 
 
@@ -154,10 +154,10 @@ async def test_a_dropped_partition_is_not_believed_again() -> None:
     cache = MetadataCache(pool, [Address("one", 2)], 1000)  # type: ignore[arg-type]
     await cache.refresh(PATH, ["a"])
     assert cache.partition_id(7, "a") == 1
-    cache.partition_dropped(7, "a")
+    cache.forget_partition(7, "a")
     await cache.refresh(PATH, ["a"])
     assert cache.partition_id(7, "a") is None
-    await cache.partition_known(PATH, 7, "a")
+    await cache.wait_for_partition(PATH, 7, "a")
     assert cache.partition_id(7, "a") == 2
 
 
@@ -165,6 +165,6 @@ async def test_a_new_partition_that_nobody_hears_of_is_told() -> None:
     """The wait ends, with a sentence."""
     cache = MetadataCache(Pool(named(1)), [Address("one", 2)], 1000)  # type: ignore[arg-type]
     await cache.refresh(PATH, ["a"])
-    cache.partition_dropped(7, "a")
+    cache.forget_partition(7, "a")
     with pytest.raises(LakewardError, match="partition a was created anew"):
-        await cache.partition_known(PATH, 7, "a", wait_ms=0)
+        await cache.wait_for_partition(PATH, 7, "a", wait_ms=0)

@@ -5,15 +5,22 @@ from __future__ import annotations
 import pytest
 from fake_cluster import table_info
 
-from lakeward.client.keys.conventions import PROPERTY, Bucketing, bucketing_of, can_disagree, declared, with_bucketing
+from lakeward.client.keys.conventions import (
+    PROPERTY,
+    Bucketing,
+    bucketing_of,
+    can_disagree,
+    declared_bucketing,
+    with_bucketing,
+)
 from lakeward.errors import InvalidError
 
 
 def test_a_table_says_it_or_says_nothing() -> None:
     """The custom property counts, in any case of letters."""
-    assert declared({}) is None
-    assert declared({PROPERTY: "PyFluss"}) is Bucketing.PYFLUSS
-    assert declared({PROPERTY: "java"}) is Bucketing.JAVA
+    assert declared_bucketing({}) is None
+    assert declared_bucketing({PROPERTY: "PyFluss"}) is Bucketing.PYFLUSS
+    assert declared_bucketing({PROPERTY: "java"}) is Bucketing.JAVA
     assert Bucketing.JAVA.other is Bucketing.PYFLUSS
     assert Bucketing.PYFLUSS.other is Bucketing.JAVA
 

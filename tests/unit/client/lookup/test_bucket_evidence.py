@@ -17,7 +17,7 @@ from lakeward.client.keys.conventions import PROPERTY, Bucketing
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup import bucket_evidence
 from lakeward.client.lookup.bucket_evidence import BucketEvidence
-from lakeward.client.lookup.lookups import AskedKeys, Found
+from lakeward.client.lookup.lookups import AskedKeys, FoundValues
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
@@ -36,13 +36,13 @@ class Buckets:
         self.sought: list[list[int]] = []
         self.sampled: list[int] = []
 
-    async def find(self, asked: AskedKeys, way: Bucketing, *, only: np.ndarray[Any, Any]) -> Found:
+    async def find(self, asked: AskedKeys, way: Bucketing, *, only: np.ndarray[Any, Any]) -> FoundValues:
         """As Lookups.find does."""
         ids = asked.rows["id"].to_pylist()
         buckets = self.keys.buckets(asked.rows, asked.keys, way)
         self.sought.append([ids[i] for i in only])
         places = [0 if i in only and ids[i] in self.rows.get(int(buckets[i]), []) else -1 for i in range(len(ids))]
-        return Found(Spans.of([]), np.array(places))
+        return FoundValues(Spans.of([]), np.array(places))
 
     async def places(self) -> list[Place]:
         """All buckets."""

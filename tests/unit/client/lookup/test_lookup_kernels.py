@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.client.keys.packed import Packed
+from lakeward.client.keys.packed_bytes import PackedBytes
 from lakeward.client.lookup.lookup_kernels import (
     ABSENT,
     BUCKET,
@@ -39,7 +39,7 @@ def cut(body: bytes, room: int) -> tuple[int, list[int], list[bytes | None]]:
 @given(st.lists(BYTES, max_size=20))
 def test_keys_are_written_as_the_codec_reads_them(keys: list[bytes]) -> None:
     """A bucket's part of a request, its keys by compiled code."""
-    packed = Packed.of(keys)
+    packed = PackedBytes.of(keys)
     starts, ends = packed.bounds[:-1], packed.bounds[1:]
     fields = bytearray(fields_bytes(starts, ends))
     put_fields(KEY_TAG, packed.data, starts, ends, np.frombuffer(fields, np.uint8))

@@ -14,7 +14,7 @@ from span_bytes import bytes_of
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
-from lakeward.client.lookup.lookups import Found, Lookups
+from lakeward.client.lookup.lookups import FoundValues, Lookups
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode, encode_parts
@@ -59,7 +59,7 @@ def lookups(cluster: Cluster) -> Lookups:
     return Lookups(cluster, INFO, Partitions(cluster, INFO), TableKeys(INFO))  # type: ignore[arg-type]
 
 
-async def find(cluster: Cluster, **options: Any) -> Found:
+async def find(cluster: Cluster, **options: Any) -> FoundValues:
     """Look all rows up."""
     made = lookups(cluster)
     return await made.find(await made.encode(ROWS), Bucketing.JAVA, **options)
@@ -88,7 +88,7 @@ def reply(asked: Asked, *refused: tuple[int, ErrorCode], known: bytes = b"\1\0ro
     asked.answer.set_result(decode(PackedLookupResponse, memoryview(raw)))
 
 
-def rows_in(found: Found) -> list[bytes | None]:
+def rows_in(found: FoundValues) -> list[bytes | None]:
     """The values in the order of the keys."""
     values = bytes_of(parse_value_batch(bytes(encode_value_batch(found.values))))
     return [None if place < 0 else values[place] for place in found.places.tolist()]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lakeward.client.staged.directory import LocalDirectory
-from lakeward.client.staged.ledger import Contents, Done, Ledger
+from lakeward.client.staged.ledger import Contents, DoneBatch, Ledger
 from lakeward.client.staged.manifest import BucketAppend, Manifest, StagedBatch, WriterChain
 from lakeward.runtime.clock import ManualClock, SystemClock
 
@@ -35,7 +35,7 @@ def test_the_newest_revision_of_each_manifest_counts(ledger: Ledger) -> None:
     for manifest in (_manifest(1), _manifest(2), _manifest(2, 2)):
         assert ledger.create(manifest)
     assert not ledger.create(_manifest(2, 2))
-    ledger.mark_done(Done.of(_manifest(1), 99))
+    ledger.mark_done(DoneBatch.of(_manifest(1), 99))
     assert ledger.contents() == Contents(1, {1: 1, 2: 2})
     assert ledger.contents().pending == [2]
     assert ledger.manifest(2, 2) == _manifest(2, 2)
@@ -44,10 +44,10 @@ def test_the_newest_revision_of_each_manifest_counts(ledger: Ledger) -> None:
 
 def test_what_is_done_says_how_to_go_on(ledger: Ledger) -> None:
     """The writer id, and the next sequence of each bucket."""
-    ledger.mark_done(Done.of(_manifest(4), 99))
-    done = ledger.done(4)
-    assert done == Done(4, 1, 1, WriterChain(5, {"0": 5}, 99))
-    assert ledger.done(3) is None
+    ledger.mark_done(DoneBatch.of(_manifest(4), 99))
+    done = ledger.find_done(4)
+    assert done == DoneBatch(4, 1, 1, WriterChain(5, {"0": 5}, 99))
+    assert ledger.find_done(3) is None
 
 
 def test_manifests_stay_until_the_next_one_is_done(ledger: Ledger, tmp_path: Path) -> None:
@@ -56,17 +56,17 @@ def test_manifests_stay_until_the_next_one_is_done(ledger: Ledger, tmp_path: Pat
         file = tmp_path / f"part-{batch_id}"
         file.touch()
         ledger.create(_manifest(batch_id, files=(str(file),)))
-        ledger.mark_done(Done.of(_manifest(batch_id), 0))
+        ledger.mark_done(DoneBatch.of(_manifest(batch_id), 0))
         ledger.clean(batch_id)
     assert ledger.contents().manifests == {3: 1}
-    assert [ledger.done(i) is not None for i in range(4)] == [False, False, True, True]
+    assert [ledger.find_done(i) is not None for i in range(4)] == [False, False, True, True]
     assert sorted(p.name for p in tmp_path.glob("part-*")) == ["part-3"]
 
 
 def test_files_of_pending_batches_are_known(ledger: Ledger) -> None:
     """An abort must not delete them."""
     ledger.create(_manifest(0, files=("/a",)))
-    ledger.mark_done(Done.of(_manifest(0), 0))
+    ledger.mark_done(DoneBatch.of(_manifest(0), 0))
     ledger.create(_manifest(1, files=("/b", "/c")))
     assert ledger.pending_files() == {"/b", "/c"}
 

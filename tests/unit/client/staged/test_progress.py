@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.client.staged.manifest import SEQUENCES, BucketAppend, StagedBatch
-from lakeward.client.staged.progress import stored_batches, what_is_left
+from lakeward.client.staged.progress import rest_of, stored_batches
 from lakeward.errors import LakewardError
 from lakeward.records.batch.batch_header import BatchHeader
 
@@ -37,7 +37,7 @@ def test_the_stored_batches_are_counted_among_those_of_others(
     for place, sequence in strangers:
         headers.insert(min(place, len(headers)), _header(sequence, writer=WRITER + 1))
     assert stored_batches(_append(first, count), headers) == stored
-    left = what_is_left(_append(first, count), stored)
+    left = rest_of(_append(first, count), stored)
     assert len(left.batches) == count - stored
     assert left.first_sequence == (first + stored) % SEQUENCES
     assert left.next_sequence == _append(first, count).next_sequence

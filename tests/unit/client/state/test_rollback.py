@@ -30,7 +30,7 @@ def test_the_first_change_of_a_key_says_what_was_there() -> None:
     now = pa.RecordBatch.from_pylist(
         [{"a": 2, "b": "x", "v": 21}, {"a": 3, "b": "x", "v": 30}, {"a": 1, "b": "y", "v": 5}]
     )
-    assert undo.untouched(now).to_pylist() == [{"a": 1, "b": "y", "v": 5}]
+    assert undo.untouched_rows(now).to_pylist() == [{"a": 1, "b": "y", "v": 5}]
     assert [(r["a"], r["v"]) for r in undo.restored.to_pylist()] == [(1, 10), (2, 20)]
 
 
@@ -38,6 +38,6 @@ def test_a_changelog_without_old_rows_takes_nothing_back() -> None:
     """Where nobody knows the old row, the present one stays."""
     undo = Rollback(changes((1, "x", 11, "+U")), ["a", "b"])
     now = pa.RecordBatch.from_pylist([{"a": 1, "b": "x", "v": 11}])
-    assert undo.untouched(now) == now
+    assert undo.untouched_rows(now) == now
     assert undo.restored.num_rows == 0
-    assert Rollback(changes(), ["a", "b"]).untouched(now) == now
+    assert Rollback(changes(), ["a", "b"]).untouched_rows(now) == now

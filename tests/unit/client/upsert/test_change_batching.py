@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lakeward.client.keys.packed import Packed
+from lakeward.client.keys.packed_bytes import PackedBytes
 from lakeward.client.upsert.change_batching import BATCH_ROWS_MAX, ChangeBatching
 from lakeward.client.upsert.changes import Piece
 from lakeward.client.write.batching import Destination
@@ -14,7 +14,7 @@ HERE, THERE = Destination(None, 0), Destination("p", 1)
 
 def piece(first: int, rows: int, bytes_each: int = 10) -> Piece:
     """Changes that say which they are."""
-    return Piece(Packed.of([]), None, np.arange(first, first + rows), rows * bytes_each)
+    return Piece(PackedBytes.of([]), None, np.arange(first, first + rows), rows * bytes_each)
 
 
 def rows_of(pieces: list[Piece]) -> list[int]:

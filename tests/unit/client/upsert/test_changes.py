@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
-from lakeward.client.upsert.changes import KEY_BYTES_MAX, ChangeEncoder, EncodedChanges, grouped
+from lakeward.client.upsert.changes import KEY_BYTES_MAX, ChangeEncoder, EncodedChanges, group_places
 from lakeward.client.write.batching import Destination
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo
@@ -73,7 +73,7 @@ def test_groups_hold_the_places_of_their_code(codes: list[int]) -> None:
     """Also where there are more groups than 16 bits can name."""
     import numpy as np
 
-    found = {code: which.tolist() for code, which in grouped(np.array(codes, np.int64), 70_001)}
+    found = {code: which.tolist() for code, which in group_places(np.array(codes, np.int64), 70_001)}
     assert found == {code: [i for i, c in enumerate(codes) if c == code] for code in codes}
 
 

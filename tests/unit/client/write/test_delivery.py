@@ -49,7 +49,7 @@ def send(sender: Sender, bucket: int = 0) -> None:
     target = TableBucket(INFO.table_id, None, bucket)
     batch = Outgoing(1, 4)
     sender.submit(target, None, batch)
-    sender.encoded(target, batch, Rows())
+    sender.fill(target, batch, Rows())
 
 
 def reply(asked: Asked, pressure: float | None = None, code: ErrorCode = ErrorCode.NONE) -> None:
@@ -89,12 +89,12 @@ async def test_a_bucket_under_pressure_rests_and_goes_on(cluster: FakeCluster) -
     sender = Sender(cluster, INFO, kv_delivery(), None, WriterIdentity(5))  # type: ignore[arg-type]
     send(sender)
     reply(await cluster.channel.next(), pressure=0.05)
-    await sender.settled()
+    await sender.drain()
     send(sender)
     again = await cluster.channel.next()
     assert bytes(again.message.buckets_req[0].records) == bytes([1, 5, 1])
     reply(again)
-    await sender.settled()
+    await sender.drain()
     assert sender.rows == 2
 
 
@@ -110,7 +110,7 @@ async def test_a_store_that_refuses_more_gets_the_same_batch_again(
     again = await cluster.channel.next()
     assert bytes(again.message.buckets_req[0].records) == bytes(first.message.buckets_req[0].records)
     reply(again)
-    await sender.settled()
+    await sender.drain()
 
 
 async def test_a_server_that_would_misread_the_keys_gets_none(cluster: FakeCluster) -> None:
@@ -122,5 +122,5 @@ async def test_a_server_that_would_misread_the_keys_gets_none(cluster: FakeClust
     sender = Sender(cluster, INFO, kv_delivery(check=refuse), None, WriterIdentity(5))  # type: ignore[arg-type]
     send(sender)
     with pytest.raises(UnsupportedError, match=r"Upsert into db\.t, bucket 0, failed: too old"):
-        await sender.settled()
+        await sender.drain()
     assert not cluster.channel.asked

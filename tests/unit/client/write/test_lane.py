@@ -43,7 +43,7 @@ def test_at_most_five_are_in_flight() -> None:
     """The server remembers five batches; a sixth in flight could not be recognised as a repetition."""
     lane, batches = lane_with(7)
     assert take_all(lane) == batches[:5]
-    lane.stored(batches[0])
+    lane.settle(batches[0])
     assert take_all(lane) == [batches[5]]
 
 
@@ -74,7 +74,7 @@ def test_a_retriable_error_sends_the_same_sequence_again() -> None:
     """A repetition keeps its number, or the server could not tell that it is one."""
     lane, batches = lane_with(2)
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.NOT_LEADER_OR_FOLLOWER, FOR_EVER) is Verdict.AGAIN
+    assert lane.take_refusal(batches[0], ErrorCode.NOT_LEADER_OR_FOLLOWER, FOR_EVER) is Verdict.AGAIN
     assert lane.take() is batches[0]
     assert batches[0].sequence == 0
 
@@ -84,7 +84,7 @@ def test_batches_go_again_in_their_order() -> None:
     lane, batches = lane_with(4)
     take_all(lane)
     for i in (2, 0, 3, 1):
-        lane.refused(batches[i], ErrorCode.NETWORK, FOR_EVER)
+        lane.take_refusal(batches[i], ErrorCode.NETWORK, FOR_EVER)
     assert take_all(lane) == batches
 
 
@@ -92,34 +92,34 @@ def test_a_duplicate_is_stored() -> None:
     """The server has it already."""
     lane, batches = lane_with(1)
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.DUPLICATE_SEQUENCE, FOR_EVER) is Verdict.STORED
-    assert lane.unsettled == 0
+    assert lane.take_refusal(batches[0], ErrorCode.DUPLICATE_SEQUENCE, FOR_EVER) is Verdict.STORED
+    assert lane.unsettled_batches == 0
 
 
 def test_out_of_order_behind_a_missing_predecessor_goes_again() -> None:
     """It is refused only because the one before it is not there yet."""
     lane, batches = lane_with(2)
     take_all(lane)
-    assert lane.refused(batches[1], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.AGAIN
+    assert lane.take_refusal(batches[1], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.AGAIN
 
 
 def test_out_of_order_at_or_below_the_last_stored_is_stored() -> None:
     """The server has gone past it."""
     lane, batches = lane_with(2)
     take_all(lane)
-    lane.stored(batches[1])
-    assert lane.refused(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.STORED
+    lane.settle(batches[1])
+    assert lane.take_refusal(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.STORED
 
 
 def test_a_writer_the_server_forgot_gets_a_fresh_id() -> None:
     """The next batch, refused at its first attempt, is surely not stored: all that are left are numbered anew."""
     lane, batches = lane_with(3, next_sequence=9)
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.RENUMBER
+    assert lane.take_refusal(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.RENUMBER
     assert lane.take() is None
     assert not lane.can_renumber
     for late in batches[1:]:
-        assert lane.refused(late, ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.AGAIN
+        assert lane.take_refusal(late, ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.AGAIN
     assert lane.can_renumber
     lane.renumber(77)
     assert take_all(lane) == batches
@@ -131,9 +131,9 @@ def test_out_of_order_after_a_lost_answer_fails() -> None:
     """The first attempt may have been stored, so going on under a fresh id could store it twice."""
     lane, batches = lane_with(1)
     take_all(lane)
-    lane.refused(batches[0], ErrorCode.NETWORK, FOR_EVER)
+    lane.take_refusal(batches[0], ErrorCode.NETWORK, FOR_EVER)
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.FAILED
+    assert lane.take_refusal(batches[0], ErrorCode.OUT_OF_ORDER_SEQUENCE, FOR_EVER) is Verdict.FAILED
 
 
 @pytest.mark.parametrize("code", [ErrorCode.RECORD_TOO_LARGE, ErrorCode.AUTHORIZATION, ErrorCode.UNKNOWN_SERVER_ERROR])
@@ -141,17 +141,17 @@ def test_other_errors_fail_for_good(code: ErrorCode) -> None:
     """What cannot succeed later is not tried again."""
     lane, batches = lane_with(1)
     take_all(lane)
-    assert lane.refused(batches[0], code, FOR_EVER) is Verdict.FAILED
-    assert lane.unsettled == 0
+    assert lane.take_refusal(batches[0], code, FOR_EVER) is Verdict.FAILED
+    assert lane.unsettled_batches == 0
 
 
 def test_patience_ends() -> None:
     """After so many attempts a retriable error is final."""
     lane, batches = lane_with(1)
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.NETWORK, 2) is Verdict.AGAIN
+    assert lane.take_refusal(batches[0], ErrorCode.NETWORK, 2) is Verdict.AGAIN
     take_all(lane)
-    assert lane.refused(batches[0], ErrorCode.NETWORK, 2) is Verdict.FAILED
+    assert lane.take_refusal(batches[0], ErrorCode.NETWORK, 2) is Verdict.FAILED
 
 
 class Server:
@@ -179,7 +179,7 @@ def test_every_batch_is_stored_once_and_in_order(data: st.DataObject, count: int
     names = {batch: i for i, batch in enumerate(batches)}
     server = Server()
     troubles = 60
-    while lane.unsettled:
+    while lane.unsettled_batches:
         sent = take_all(lane)
         cut = len(sent)
         if troubles and sent and data.draw(st.booleans(), "trouble"):
@@ -191,7 +191,7 @@ def test_every_batch_is_stored_once_and_in_order(data: st.DataObject, count: int
             if cut < len(sent) and data.draw(st.booleans(), "the answer is lost"):
                 code = ErrorCode.NETWORK
             if code is ErrorCode.NONE:
-                lane.stored(batch)
+                lane.settle(batch)
             else:
-                assert lane.refused(batch, code, FOR_EVER) in {Verdict.AGAIN, Verdict.STORED}
+                assert lane.take_refusal(batch, code, FOR_EVER) in {Verdict.AGAIN, Verdict.STORED}
     assert server.log == list(range(count))

@@ -65,7 +65,7 @@ def send(sender: Sender, *ids: int, bucket: int = 0) -> None:
     target = TableBucket(INFO.table_id, None, bucket)
     batch = Outgoing(rows.num_rows, rows.nbytes)
     sender.submit(target, None, batch)
-    sender.encoded(target, batch, encode_rows(rows))
+    sender.fill(target, batch, encode_rows(rows))
 
 
 def headers(asked: Asked) -> list[BatchHeader]:
@@ -92,8 +92,8 @@ async def test_small_batches_of_several_buckets_share_a_request(cluster: FakeClu
     assert [b.bucket_id for b in asked.message.buckets_req] == [0, 1]
     assert (asked.message.table_id, asked.message.acks) == (7, -1)
     reply(asked)
-    await sender.settled()
-    assert (sender.rows, sender.batches, sender.unsettled, sender.unsettled_bytes) == (2, 2, 0, 0)
+    await sender.drain()
+    assert (sender.rows, sender.batches, sender.unsettled_batches, sender.unsettled_bytes) == (2, 2, 0, 0)
 
 
 async def test_batches_of_one_bucket_are_pipelined_with_growing_sequences(cluster: FakeCluster, sender: Sender) -> None:
@@ -118,7 +118,7 @@ async def test_a_lost_leader_is_found_and_the_batch_sent_again(cluster: FakeClus
     assert cluster.metadata.forgotten == [TableBucket(7, None, 0)]
     assert headers(again) == headers(first)
     reply(again)
-    await sender.settled()
+    await sender.drain()
 
 
 async def test_a_refused_successor_waits_for_its_predecessor(cluster: FakeCluster, sender: Sender) -> None:
@@ -132,7 +132,7 @@ async def test_a_refused_successor_waits_for_its_predecessor(cluster: FakeCluste
     assert [h.batch_sequence for a in again for h in headers(a)] == [0, 1]
     for a in again:
         reply(a)
-    await sender.settled()
+    await sender.drain()
 
 
 async def test_a_broken_connection_loses_nothing(cluster: FakeCluster, sender: Sender) -> None:
@@ -145,7 +145,7 @@ async def test_a_broken_connection_loses_nothing(cluster: FakeCluster, sender: S
     assert [h.batch_sequence for a in again for h in headers(a)] == [0, 1]
     for a in again:
         reply(a)
-    await sender.settled()
+    await sender.drain()
     assert sender.rows == 2
 
 
@@ -156,7 +156,7 @@ async def test_a_forgotten_writer_goes_on_under_a_fresh_id(cluster: FakeCluster,
     again = await cluster.channel.next()
     assert [(h.writer_id, h.batch_sequence) for h in headers(again)] == [(101, 0)]
     reply(again)
-    await sender.settled()
+    await sender.drain()
     sender.close()
     assert not ids.returned, "an identity that changed on the way is not handed on"
 
@@ -170,12 +170,12 @@ async def test_a_failure_is_told_with_the_place_and_stops_the_rest(
     asked = [await cluster.channel.next() for _ in range(5)]
     reply(asked[0], ErrorCode.AUTHORIZATION)
     with pytest.raises(LakewardError, match=r"db\.t, bucket 0") as caught:
-        await sender.settled()
+        await sender.drain()
     assert caught.value.code is ErrorCode.AUTHORIZATION
     for a in asked[1:]:
         reply(a, ErrorCode.OUT_OF_ORDER_SEQUENCE)
     await asyncio.sleep(0)
-    assert sender.unsettled == 0
+    assert sender.unsettled_batches == 0
     assert not cluster.channel.asked
     sender.close()
     assert not ids.returned
@@ -187,8 +187,8 @@ async def test_a_request_that_fails_as_a_whole_fails_each_batch(cluster: FakeClu
     send(sender, 2, bucket=1)
     (await cluster.channel.next()).answer.set_exception(ErrorCode.INVALID_REQUIRED_ACKS.error("acks"))
     with pytest.raises(LakewardError, match="acks"):
-        await sender.settled()
-    assert sender.unsettled == 0
+        await sender.drain()
+    assert sender.unsettled_batches == 0
 
 
 async def test_a_bucket_left_out_of_the_answer_is_a_failure(cluster: FakeCluster, sender: Sender) -> None:
@@ -196,14 +196,14 @@ async def test_a_bucket_left_out_of_the_answer_is_a_failure(cluster: FakeCluster
     send(sender, 1)
     (await cluster.channel.next()).answer.set_result(ProduceLogResponse())
     with pytest.raises(LakewardError, match="No answer"):
-        await sender.settled()
+        await sender.drain()
 
 
 async def test_a_clean_end_hands_the_writer_id_on(cluster: FakeCluster, sender: Sender, ids: Ids) -> None:
     """The next writer goes on where this one stopped."""
     send(sender, 1)
     reply(await cluster.channel.next())
-    await sender.settled()
+    await sender.drain()
     sender.close()
     assert [(i.writer_id, i.next_sequences) for i in ids.returned] == [(5, {TableBucket(7, None, 0): 1})]
 
@@ -217,10 +217,10 @@ async def test_a_borrowed_identity_continues_its_sequences(cluster: FakeCluster,
 
 
 async def test_memory_in_flight_is_bounded(cluster: FakeCluster, sender: Sender) -> None:
-    """`settled(n)` returns as soon as no more than n raw bytes are under way."""
+    """`drain(n)` returns as soon as no more than n raw bytes are under way."""
     send(sender, *range(100), bucket=0)
     send(sender, *range(100), bucket=1)
-    waiting = asyncio.ensure_future(sender.settled(sender.unsettled_bytes - 1))
+    waiting = asyncio.ensure_future(sender.drain(sender.unsettled_bytes - 1))
     asked = await cluster.channel.next()
     assert not waiting.done()
     reply(asked)
@@ -234,5 +234,5 @@ async def test_retries_can_be_limited(ids: Ids) -> None:
     send(sender, 1)
     reply(await cluster.channel.next(), ErrorCode.NOT_LEADER_OR_FOLLOWER)
     with pytest.raises(LakewardError):
-        await sender.settled()
+        await sender.drain()
     cluster.workers.shutdown()

@@ -16,7 +16,7 @@ _KEYS = st.tuples(st.integers(0, 6), st.sampled_from("ab"))
 def merged(cold: dict[tuple[int, str], int], tail: Tail) -> dict[tuple[int, str], int]:
     """Rows by key; refuses a key that comes twice."""
     rows = [{"id": k[0], "part": k[1], "v": v} for k, v in cold.items()]
-    left = tail.untouched(pa.RecordBatch.from_pylist(rows, _SCHEMA)).to_pylist() if rows else []
+    left = tail.untouched_rows(pa.RecordBatch.from_pylist(rows, _SCHEMA)).to_pylist() if rows else []
     found = [((r["id"], r["part"]), r["v"]) for r in [*left, *tail.rows.to_pylist()]]
     assert len(found) == len({key for key, _ in found})
     return dict(found)
@@ -59,6 +59,6 @@ def test_one_key_column_of_any_type(type_: pa.DataType) -> None:
     keys = pa.array([1, 2, 3]).cast(type_)
     log = pa.table([keys.slice(1, 1), pa.array(["-D"])], schema=schema.append(pa.field("_change_type", pa.string())))
     tail = Tail(log, ["k"])
-    left = tail.untouched(pa.RecordBatch.from_arrays([keys], schema=schema))
+    left = tail.untouched_rows(pa.RecordBatch.from_arrays([keys], schema=schema))
     assert left.column("k").to_pylist() == [keys[0].as_py(), keys[2].as_py()]
     assert tail.rows.num_rows == 0

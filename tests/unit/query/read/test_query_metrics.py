@@ -52,7 +52,7 @@ def test_a_read_that_ends_early_is_counted_too() -> None:
 def test_files_that_the_engine_scans_itself_count_by_what_they_hold() -> None:
     """Nothing passes through our hands then."""
     metrics = QueryMetrics(ManualClock())
-    metrics.handed_over(LakeSplit(None, 0, "iceberg", 1, (LakeFile("f", 10, 900, ()),)))
+    metrics.count_files(LakeSplit(None, 0, "iceberg", 1, (LakeFile("f", 10, 900, ()),)))
     told = metrics.text().splitlines()
     assert 'lakeward_query_scans_total{tier="LAKE_ONLY"} 1' in told
     assert 'lakeward_query_rows_total{tier="LAKE_ONLY"} 10' in told

@@ -22,7 +22,7 @@ TEXT = b"the same again " * 100
 def test_buffers_survive_a_round_trip(name: str, raw: bytes) -> None:
     """A length, or −1 for bytes as they are; nothing for nothing."""
     codec = codec_of(name)
-    stored = codec.stored(raw)
+    stored = codec.pack(raw)
     length = int.from_bytes(stored[:8], "little", signed=True)
     if not raw:
         assert stored == b""
@@ -37,7 +37,7 @@ def test_buffers_survive_a_round_trip(name: str, raw: bytes) -> None:
 def test_arrow_understands_our_frames_and_we_understand_its(name: str) -> None:
     """Frames are those of the Arrow library, whoever wrote them."""
     ours, theirs = codec_of(name), pa.Codec({"ZSTD": "zstd", "LZ4_FRAME": "lz4"}[name])
-    assert theirs.decompress(ours.stored(TEXT)[8:], len(TEXT), asbytes=True) == TEXT
+    assert theirs.decompress(ours.pack(TEXT)[8:], len(TEXT), asbytes=True) == TEXT
     assert ours.decompress(theirs.compress(TEXT, asbytes=True), len(TEXT)) == TEXT
 
 
@@ -45,9 +45,9 @@ def test_arrow_understands_our_frames_and_we_understand_its(name: str) -> None:
 def test_bytes_that_do_not_shrink_are_stored_as_they_are(name: str) -> None:
     """Short buffers are not even tried."""
     short = b"a" * (WORTH_BYTES - 1)
-    assert codec_of(name).stored(short) == b"\xff" * 8 + short
+    assert codec_of(name).pack(short) == b"\xff" * 8 + short
     noise = bytes(pa.py_buffer(bytes((i * i * 31 + i // 7) % 251 for i in range(300))))
-    stored = codec_of(name).stored(noise)
+    stored = codec_of(name).pack(noise)
     assert len(stored) <= len(noise) + 8
 
 
@@ -64,13 +64,13 @@ def test_garbage_is_corrupt(name: str, garbage: bytes, length: int) -> None:
 def test_a_frame_of_another_size_is_corrupt(name: str, claimed: int) -> None:
     """The length beside a frame is the length of what is in it."""
     with pytest.raises(CorruptError):
-        codec_of(name).decompress(codec_of(name).stored(TEXT)[8:], claimed)
+        codec_of(name).decompress(codec_of(name).pack(TEXT)[8:], claimed)
 
 
 def test_levels_trade_time_for_space() -> None:
     """A table's level is used."""
     text = b"".join(b"%d,%d;" % (i * i % 977, i % 91) for i in range(5000))
-    assert len(codec_of("ZSTD", 19).stored(text)) < len(codec_of("ZSTD", 1).stored(text))
+    assert len(codec_of("ZSTD", 19).pack(text)) < len(codec_of("ZSTD", 1).pack(text))
 
 
 def test_names_and_numbers() -> None:
@@ -91,7 +91,7 @@ def test_threads_compress_at_the_same_time() -> None:
     def work() -> None:
         try:
             for _ in range(50):
-                stored = codec_of("ZSTD").stored(TEXT * 20)
+                stored = codec_of("ZSTD").pack(TEXT * 20)
                 assert codec_of("ZSTD").decompress(stored[8:], len(TEXT) * 20) == TEXT * 20
         except LakewardError as refused:
             wrong.append(refused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 from lakeward.records.kernels.memory_kernels import (
     address,
     copy_bytes,
@@ -24,7 +24,7 @@ from lakeward.records.kernels.memory_kernels import (
 VALUES = [0, 1, -1, 127, 128, -128, 255, 0x0123456789ABCDEF, -(2**63), 2**63 - 1]
 
 
-@compiled
+@kernel
 def _put(out, at, value):
     put_64(address(out) + at, value)
     put_32(address(out) + at + 8, value)
@@ -32,18 +32,18 @@ def _put(out, at, value):
     put_8(address(out) + at + 14, value)
 
 
-@compiled
+@kernel
 def _get(data, at):
     start = address(data) + at
     return get_i64(start), get_i32(start + 8), get_i16(start + 12), get_i8(start + 14), get_u8(start + 14)
 
 
-@compiled
+@kernel
 def _copy(out, at, data, start, count):
     copy_bytes(address(out) + at, address(data) + start, count)
 
 
-@compiled
+@kernel
 def _item(data, i):
     return get_item(address(data), i)
 

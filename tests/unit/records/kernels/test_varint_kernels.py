@@ -6,24 +6,24 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 from lakeward.records.kernels.memory_kernels import address
 from lakeward.records.kernels.varint_kernels import PAST_END, get_varint, put_varint, varint_bytes
 from lakeward.records.row import varint
 
 
-@compiled
+@kernel
 def _put(value, out):
     return put_varint(value, address(out)) - address(out)
 
 
-@compiled
+@kernel
 def _get(data, size, bytes_max):
     value, after = get_varint(address(data), address(data) + size, bytes_max)
     return value, after - address(data) if after != PAST_END else PAST_END
 
 
-@compiled
+@kernel
 def _size(value):
     return varint_bytes(value)
 

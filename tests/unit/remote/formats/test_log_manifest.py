@@ -84,11 +84,11 @@ def test_what_is_no_manifest_is_refused(text: bytes) -> None:
 def test_only_a_prefix_expires_and_never_what_must_be_kept() -> None:
     """The first segment that is young enough, or needed, ends it."""
     manifest = EMPTY.with_segments([segment(0, 10, time_ms=100), segment(10, 20, time_ms=200), segment(20, 30)])
-    assert manifest.expired(300, 150, None) == 1
-    assert manifest.expired(5000, 150, None) == 3
-    assert manifest.expired(5000, 150, 20) == 2
-    assert manifest.expired(5000, 150, 19) == 1
-    assert manifest.expired(5000, 0, None) == 0
+    assert manifest.expired_count(300, 150, None) == 1
+    assert manifest.expired_count(5000, 150, None) == 3
+    assert manifest.expired_count(5000, 150, 20) == 2
+    assert manifest.expired_count(5000, 150, 19) == 1
+    assert manifest.expired_count(5000, 0, None) == 0
 
 
 def test_segments_are_listed_from_the_one_that_holds_an_offset() -> None:

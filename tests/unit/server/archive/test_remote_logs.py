@@ -70,7 +70,7 @@ async def test_pointers_survive_and_manifests_are_read_when_needed(tmp_path: Pat
     manifest = await world.commit(0, 10, 20)
     again = world.again()
     assert (again.remote_end(world.bucket), again.start_offset(world.bucket, 15)) == (20, 0)
-    assert again.known(world.bucket) is None
+    assert again.peek(world.bucket) is None
     assert await again.manifest(world.bucket) == manifest
     asked = len(world.store.asked)
     assert await again.manifest(world.bucket) == manifest
@@ -142,8 +142,8 @@ async def test_indexes_are_kept_as_long_as_there_is_room(tmp_path: Path) -> None
     for segment in manifest.segments:
         await indexes.get(manifest.place.log, segment)
     assert len(indexes) == 2
-    assert indexes.known(manifest.segments[0]) is None
-    assert indexes.known(manifest.segments[2]) is not None
+    assert indexes.peek(manifest.segments[0]) is None
+    assert indexes.peek(manifest.segments[2]) is not None
 
 
 async def _turn() -> None:

@@ -97,14 +97,14 @@ def test_a_lease_says_what_it_could_not_pin(keyed: World) -> None:
     missing = [(m.bucket_id, m.snapshot_id) for t in answer.unavailable_snapshots for m in t.bucket_snapshots]
     assert missing == [(1, 5)]
     bucket = TableBucket(keyed.table("pk").table_id, None, 0)
-    assert keyed.coordinator.snapshot_leases.leased(bucket) == {0}
+    assert keyed.coordinator.snapshot_leases.snapshots_in_use(bucket) == {0}
     keyed.ask(
         Api.RELEASE_KV_SNAPSHOT_LEASE,
         messages.ReleaseKvSnapshotLeaseRequest(
             lease_id="r", buckets_to_release=(messages.PbTableBucket(table_id=bucket.table_id, bucket_id=0),)
         ),
     )
-    assert keyed.coordinator.snapshot_leases.leased(bucket) == set()
+    assert keyed.coordinator.snapshot_leases.snapshots_in_use(bucket) == set()
 
 
 def test_a_lease_ends_with_its_time(keyed: World) -> None:

@@ -22,8 +22,8 @@ def test_a_lease_outlives_a_restart(store: MemoryMetadataStore) -> None:
     """A reader does not notice that the server was gone."""
     SnapshotLeases(store).acquire("r", 1000, {A: 3, B: 4})
     again = SnapshotLeases(store)
-    assert again.leased(A) == {3}
-    assert again.leased(B) == {4}
+    assert again.snapshots_in_use(A) == {3}
+    assert again.snapshots_in_use(B) == {4}
 
 
 def test_acquiring_again_extends_and_replaces(store: MemoryMetadataStore) -> None:
@@ -42,9 +42,9 @@ def test_two_readers_pin_two_snapshots(store: MemoryMetadataStore) -> None:
     leases = SnapshotLeases(store)
     leases.acquire("r", 1000, {A: 3})
     leases.acquire("s", 1000, {A: 5})
-    assert leases.leased(A) == {3, 5}
+    assert leases.snapshots_in_use(A) == {3, 5}
     leases.drop("r")
-    assert leases.leased(A) == {5}
+    assert leases.snapshots_in_use(A) == {5}
 
 
 def test_releasing_the_last_bucket_ends_a_lease(store: MemoryMetadataStore) -> None:
@@ -52,7 +52,7 @@ def test_releasing_the_last_bucket_ends_a_lease(store: MemoryMetadataStore) -> N
     leases = SnapshotLeases(store)
     leases.acquire("r", 1000, {A: 3, B: 4})
     leases.release("r", [A])
-    assert leases.leased(B) == {4}
+    assert leases.snapshots_in_use(B) == {4}
     leases.release("r", [A, B])
     leases.release("r", [A])
     leases.drop("r")
@@ -66,7 +66,7 @@ def test_leases_are_swept_when_their_time_is_up(store: MemoryMetadataStore) -> N
     leases.acquire("s", 1001, {A: 4})
     assert leases.sweep(999) == []
     assert leases.sweep(1000) == ["r"]
-    assert SnapshotLeases(store).leased(A) == {4}
+    assert SnapshotLeases(store).snapshots_in_use(A) == {4}
 
 
 def test_dropped_buckets_leave_their_leases(store: MemoryMetadataStore) -> None:
@@ -74,8 +74,8 @@ def test_dropped_buckets_leave_their_leases(store: MemoryMetadataStore) -> None:
     leases = SnapshotLeases(store)
     leases.acquire("r", 1000, {A: 3, B: 4})
     leases.forget(lambda bucket: bucket == A)
-    assert leases.leased(A) == set()
-    assert leases.leased(B) == {4}
+    assert leases.snapshots_in_use(A) == set()
+    assert leases.snapshots_in_use(B) == {4}
 
 
 def test_renewing_what_was_never_acquired_creates_nothing(store: MemoryMetadataStore) -> None:

@@ -118,7 +118,7 @@ def test_a_dropped_table_is_told_with_all_its_buckets(world: World) -> None:
         world.ask(Api.CREATE_PARTITION, partition_request("parts", dt=day))
     buckets = set(world.catalog.all_buckets())
     gone: list[TableBucket] = []
-    world.coordinator.on_dropped(lambda event: gone.extend(event.buckets))
+    world.coordinator.subscribe_to_drops(lambda event: gone.extend(event.buckets))
     world.catalog.drop_table(parts.table_id)
     assert set(gone) == buckets
     assert list(world.catalog.all_buckets()) == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.runtime.clock import ManualClock
-from lakeward.spark.lookup.lookup_cache import MISSING_TTL_MS, Answered, LookupCache, Numbers
+from lakeward.spark.lookup.lookup_cache import MISSING_TTL_MS, Answers, LookupCache, Numbers
 
 SCHEMA = pa.schema([("key", pa.int64()), ("nth", pa.int64())])
 
@@ -22,12 +22,12 @@ class _Table:
         self.counts = counts
         self.asked: list[int] = []
 
-    def ask(self, keys: pa.Array, which: Numbers) -> Answered:
+    def ask(self, keys: pa.Array, which: Numbers) -> Answers:
         wanted = keys.take(pa.array(which)).to_pylist()
         self.asked += wanted
         counts = [self.counts.get(k, 0) for k in wanted]
         rows = [{"key": k, "nth": n} for k, count in zip(wanted, counts, strict=True) for n in range(count)]
-        return Answered(np.array(counts, np.int64), pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+        return Answers(np.array(counts, np.int64), pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
 
 
 def _cache(clock: ManualClock, rows_max: int = 100, ttl_ms: int = 60_000) -> LookupCache:

@@ -62,7 +62,7 @@ def test_a_dropped_table_is_out_of_the_way_at_once(tmp_path: Path) -> None:
         away = data.drop(table)
         assert away is not None
         assert not table.exists()
-        assert data.dropped() == [away]
+        assert data.leftovers() == [away]
         data.remove(away)
         assert not away.exists()
 
@@ -74,4 +74,4 @@ def test_drops_that_a_crash_interrupted_are_found_again(tmp_path: Path) -> None:
             data.log(directory, 0).mkdir(parents=True)
             data.drop(directory)
     with DataDirectory(LocalFiles(), tmp_path) as data:
-        assert sorted(path.name for path in data.dropped()) == ["p-p1.dropped", "t-7.dropped"]
+        assert sorted(path.name for path in data.leftovers()) == ["p-p1.dropped", "t-7.dropped"]

@@ -54,7 +54,7 @@ def kv_table(key_types: list[DataType], lake: str | None = None, **properties: s
     )
     if lake is not None:
         properties |= {"table.datalake.format": lake}
-    descriptor = TableDescriptor(schema, bucket_count=BUCKETS, properties=properties).normalized()
+    descriptor = TableDescriptor(schema, bucket_count=BUCKETS, properties=properties).normalize()
     return KvTable.of(TableInfo(TablePath("db", "t"), 1, 1, descriptor, 0, 0), lambda _: schema)
 
 
@@ -154,7 +154,7 @@ def test_a_bucket_key_of_its_own() -> None:
     schema = Schema.of(
         [("a", t.INT().not_null()), ("b", t.STRING().not_null()), ("c", t.INT())], primary_key=["a", "b"]
     )
-    descriptor = TableDescriptor(schema, bucket_count=BUCKETS, bucket_keys=("b",)).normalized()
+    descriptor = TableDescriptor(schema, bucket_count=BUCKETS, bucket_keys=("b",)).normalize()
     table = KvTable.of(TableInfo(TablePath("db", "t"), 1, 1, descriptor, 0, 0), lambda _: schema)
     row = (300, "größer", None)
     batch = one(key_bytes(table, row), row_bytes(table, row))

@@ -32,7 +32,7 @@ KEYS = 50
 def table(**properties: str) -> KvTable:
     """A table of two columns that compacts its changelog."""
     named = {"table.log.compaction.enabled": "true"} | {k.replace("_", "."): v for k, v in properties.items()}
-    descriptor = TableDescriptor(SCHEMA, bucket_count=1, properties=named).normalized()
+    descriptor = TableDescriptor(SCHEMA, bucket_count=1, properties=named).normalize()
     return KvTable.of(TableInfo(TablePath("db", "t"), 1, 1, descriptor, 0, 0), lambda _: SCHEMA)
 
 

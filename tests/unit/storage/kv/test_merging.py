@@ -17,7 +17,7 @@ from lakeward.records.kernels.spans import Spans
 from lakeward.storage.kv.engines import open_store
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.merge.row_merger import Fate, Merged
-from lakeward.storage.kv.merging import merged
+from lakeward.storage.kv.merging import merge_rows
 from lakeward.storage.kv.store.store import KvStore
 
 SCHEMA = Schema.of([("id", t.STRING()), ("v", t.STRING())], ["id"])
@@ -55,7 +55,7 @@ def merge(store: KvStore, *records: tuple[bytes, bytes], image: str = "FULL") ->
     descriptor = TableDescriptor(SCHEMA, bucket_count=1, properties={"table.changelog.image": image})
     table = KvTable.of(TableInfo(TablePath("shop", "orders"), 7, 1, descriptor, 0, 0), {1: SCHEMA}.get)
     batch = parse_kv_batch(build_kv_batch(1, Spans.of([k for k, _ in records]), Spans.of([v for _, v in records])))
-    keys, values, changes = merged(table, store, batch, Appending())
+    keys, values, changes = merge_rows(table, store, batch, Appending())
     buffer, starts, ends = changes.values.in_one_buffer()
     logged = [bytes(buffer[s:e]) for s, e in zip(starts, ends, strict=True)]
     return _pairs(keys.to_list(), values.to_list()), _pairs(changes.kinds.tolist(), logged)

@@ -13,7 +13,7 @@ from lakeward.client.admin.lake import ReportedSnapshot, TieringRound
 from lakeward.client.forms.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.lake.port import LakePlace, LakeSnapshot, Written
+from lakeward.lake.port import LakePlace, LakeSnapshot, WriteResult
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
@@ -132,7 +132,7 @@ class World:
 
     def _done(self, split: LogRange) -> TaskResult:
         return TaskResult(
-            split.bucket, split.stop, 5, Written(split.rows, 8, 1, f"{split.start}-{split.stop}".encode())
+            split.bucket, split.stop, 5, WriteResult(split.rows, 8, 1, f"{split.start}-{split.stop}".encode())
         )
 
     def assert_exact(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lake_tables import TABLE_ID, lake_rows, table_info
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import ManualClock
 from lakeward.tiering.task import task as tasks
@@ -39,8 +39,8 @@ class Writer:
             raise self.fails
         self.told.append(rows.num_rows)
 
-    def finish(self) -> Written:
-        return Written(3, 30, 1, b"record")
+    def finish(self) -> WriteResult:
+        return WriteResult(3, 30, 1, b"record")
 
     def abort(self) -> None:
         self.told.append("aborted")

@@ -64,7 +64,7 @@ def after_rounds(world: Any, count: int, snapshot_id: int | None = 1) -> list[An
     """What was done after so many rounds."""
     housekeeper = Housekeeper(world, world, ManualClock(), rounds_between=3)
     for _ in range(count):
-        housekeeper.ended(HELD, RoundReport(INFO.path, snapshot_id, repaired=False))
+        housekeeper.on_end(HELD, RoundReport(INFO.path, snapshot_id, repaired=False))
         housekeeper._thread.submit(lambda: None).result()
     housekeeper.close()
     done: list[Any] = world.done

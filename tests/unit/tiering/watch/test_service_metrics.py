@@ -56,13 +56,13 @@ def test_rounds_are_counted_by_table_and_outcome(metrics: ServiceMetrics) -> Non
     """Rows, bytes, files and seconds add up."""
     why = ErrorCode.INVALID_TABLE.error("no")
     for _ in range(2):
-        metrics.began(HELD)
-        metrics.ended(HELD, RoundReport(PATH, 1, repaired=False, rows=10, file_bytes=100, files=2, seconds=0.5))
-    metrics.began(HELD)
-    metrics.ended(HELD, RoundReport(PATH, None, repaired=True))
-    metrics.overtaken(HELD, why)
-    metrics.failed(HELD, why, 1.0)
-    metrics.began(HELD)
+        metrics.on_begin(HELD)
+        metrics.on_end(HELD, RoundReport(PATH, 1, repaired=False, rows=10, file_bytes=100, files=2, seconds=0.5))
+    metrics.on_begin(HELD)
+    metrics.on_end(HELD, RoundReport(PATH, None, repaired=True))
+    metrics.on_overtake(HELD, why)
+    metrics.on_failure(HELD, why, 1.0)
+    metrics.on_begin(HELD)
     table = 'table="shop.orders"'
     assert values(metrics.text()) == {
         f'rounds_total{{outcome="finished",{table}}}': 2,

@@ -73,7 +73,7 @@ def status_of(cluster: Any, *happens: Any) -> TableStatus:
 
 def test_a_round_is_remembered(cluster: Cluster) -> None:
     """With what it moved."""
-    found = status_of(cluster, lambda s: s.began(HELD), lambda s: s.ended(HELD, MOVED))
+    found = status_of(cluster, lambda s: s.on_begin(HELD), lambda s: s.on_end(HELD, MOVED))
     assert found == TableStatus(
         "shop.orders", 7, "waiting", 1000, 1, 1000, 10, 100, 2, 1.5, 41, 0, None, None, None
     )  # fmt: skip
@@ -83,30 +83,30 @@ def test_a_round_is_remembered(cluster: Cluster) -> None:
 def test_a_round_without_news_leaves_the_last_one(cluster: Cluster) -> None:
     """Its figures are of interest, not that nothing came since."""
     nothing = RoundReport(PATH, None, repaired=False)
-    found = status_of(cluster, lambda s: s.ended(HELD, MOVED), lambda s: s.ended(HELD, nothing))
+    found = status_of(cluster, lambda s: s.on_end(HELD, MOVED), lambda s: s.on_end(HELD, nothing))
     assert (found.rounds, found.last_rows) == (1, 10)
 
 
 def test_a_failure_tells_why_and_when_it_is_tried_again(cluster: Cluster) -> None:
     """The reason stays readable after it is over; the count begins anew."""
     why = ErrorCode.INVALID_TABLE.error("no such type")
-    failed = status_of(cluster, lambda s: s.failed(HELD, why, 4.0))
+    failed = status_of(cluster, lambda s: s.on_failure(HELD, why, 4.0))
     assert (failed.state, failed.failures, failed.reason, failed.retry_ms) == ("failed", 1, "no such type", 5000)
-    found = status_of(cluster, lambda s: s.ended(HELD, MOVED))
+    found = status_of(cluster, lambda s: s.on_end(HELD, MOVED))
     assert (found.state, found.failures, found.retry_ms) == ("waiting", 0, None)
 
 
 def test_the_next_life_of_a_service_goes_on_counting(cluster: Cluster) -> None:
     """What an earlier one wrote is not forgotten."""
-    status_of(cluster, lambda s: s.ended(HELD, MOVED))
-    found = status_of(cluster, lambda s: s.began(HELD))
+    status_of(cluster, lambda s: s.on_end(HELD, MOVED))
+    found = status_of(cluster, lambda s: s.on_begin(HELD))
     assert (found.state, found.last_rows, found.rounds) == ("tiering", 10, 1)
 
 
 def test_another_table_of_the_name_begins_anew(cluster: Cluster) -> None:
     """It has had no round."""
-    status_of(cluster, lambda s: s.ended(HELD, MOVED))
-    found = status_of(cluster, lambda s: s.began(TieringRound(8, PATH, 0, 1)))
+    status_of(cluster, lambda s: s.on_end(HELD, MOVED))
+    found = status_of(cluster, lambda s: s.on_begin(TieringRound(8, PATH, 0, 1)))
     assert (found.table_id, found.rounds) == (8, 0)
 
 
@@ -115,7 +115,7 @@ def test_a_cluster_that_cannot_take_it_stops_nobody(cluster: Cluster, monkeypatc
     monkeypatch.setattr(status_table, "_GATHER_S", 0.0)
     cluster.is_broken = True
     status = StatusTable(cluster, ManualClock())  # type: ignore[arg-type]
-    status.ended(HELD, MOVED)
+    status.on_end(HELD, MOVED)
     status.close()
     assert cluster.rows == {}
 
@@ -123,6 +123,6 @@ def test_a_cluster_that_cannot_take_it_stops_nobody(cluster: Cluster, monkeypatc
 def test_a_bucket_that_stopped_shows_though_its_round_moved_rows(cluster: Cluster) -> None:
     """The table is failed, with the reason, and what was moved is remembered all the same; until it can go on."""
     stopped = replace(MOVED, stopped=("shop.orders, bucket 0, offset 7 cannot be read: it is bad.",))
-    found = status_of(cluster, lambda s: s.ended(HELD, stopped))
+    found = status_of(cluster, lambda s: s.on_end(HELD, stopped))
     assert (found.state, found.reason, found.last_rows) == ("failed", stopped.stopped[0], MOVED.rows)
-    assert status_of(cluster, lambda s: s.ended(HELD, MOVED)).state == "waiting"
+    assert status_of(cluster, lambda s: s.on_end(HELD, MOVED)).state == "waiting"

@@ -9,9 +9,9 @@ import click
 
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.input.parameters import TableName, confirmed, key_values
+from lakeward.cli.input.parameters import TableName, confirm, key_values
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import count, output_option, said, show_json
+from lakeward.cli.output.listing import count, output_option, say, show_json
 from lakeward.runtime.clock import SystemClock
 
 _UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -78,8 +78,8 @@ def clean(
         for path in orphans:
             click.echo(path)
     if dry_run or not orphans:
-        said(f"{count(len(orphans), 'file')} of {info.path} could be deleted.")
+        say(f"{count(len(orphans), 'file')} of {info.path} could be deleted.")
         return
-    confirmed(f"Delete {count(len(orphans), 'file')}?", yes)
+    confirm(f"Delete {count(len(orphans), 'file')}?", yes)
     found.remove(orphans)
-    said(f"{count(len(orphans), 'file')} of {info.path} deleted.")
+    say(f"{count(len(orphans), 'file')} of {info.path} deleted.")

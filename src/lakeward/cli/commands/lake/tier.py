@@ -11,7 +11,7 @@ from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, key_values
 from lakeward.cli.input.session import Session, bootstrap_option, on_server
-from lakeward.cli.output.listing import count, output_option, said
+from lakeward.cli.output.listing import count, output_option, say
 from lakeward.options.table import LAKE_ENABLED
 
 
@@ -100,10 +100,10 @@ def tier_now(session: Session, table: str, wait: bool, timeout: float | None, sk
         _check_tiered(opened)
         asked = ask_for_round(connection, opened, {SKIP_LOST.key: "true"} if skip_lost else None)
         if not wait:
-            said(f"A round of {opened.path} was asked for.")
+            say(f"A round of {opened.path} was asked for.")
             return
         wait_for_lake(connection, opened, asked, timeout)
-    said(f"{opened.path}: {count(asked.rows, 'row')} moved, all is in the lake.")
+    say(f"{opened.path}: {count(asked.rows, 'row')} moved, all is in the lake.")
 
 
 @tier.command("pause")
@@ -117,7 +117,7 @@ def tier_pause(session: Session, table: str) -> None:
       lakeward tier pause shop.orders
     """
     _set_paused(session, table, "true")
-    said(f"{table} is paused; `lakeward tier resume {table}` goes on.")
+    say(f"{table} is paused; `lakeward tier resume {table}` goes on.")
 
 
 @tier.command("resume")
@@ -131,7 +131,7 @@ def tier_resume(session: Session, table: str) -> None:
       lakeward tier resume shop.orders
     """
     _set_paused(session, table, None)
-    said(f"{table} is tiered again.")
+    say(f"{table} is tiered again.")
 
 
 def _set_paused(session: Session, table: str, value: str | None) -> None:

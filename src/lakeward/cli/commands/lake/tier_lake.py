@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.input.failures import Failure, sentence
-from lakeward.cli.output.listing import said
+from lakeward.cli.output.listing import say
 from lakeward.cli.output.plain_text import lines
 from lakeward.errors import LakewardError, UnsupportedError
 from lakeward.options.secrets import may_be_told, without_passwords
@@ -25,16 +25,16 @@ _SLASHES_MISSING = re.compile(r"(s3[an]?|gs|abfss?|wasbs?|hdfs|oss|file):(?!//)/
 
 def settled_lake(conn: Connection, given: Mapping[str, str]) -> str:
     """Where tables go, in words; a service that cannot know is a mistake in its command line."""
-    from lakeward.lake.home import place_named
+    from lakeward.lake.home import place_in
 
     try:
         options = {o.key: o.value for o in conn.cluster_options() if o.key.startswith("datalake.") and o.value}
     except UnsupportedError:
-        return place_named(given) or "the cluster's lake"  # it has no options to ask for; its tables say where
+        return place_in(given) or "the cluster's lake"  # it has no options to ask for; its tables say where
     lake_format = options.get(DATALAKE_FORMAT.key) or _named_format(options) or _FORMAT_DEFAULT
     prefix = f"datalake.{lake_format}."
-    known = place_named({key.removeprefix(prefix): value for key, value in options.items() if key.startswith(prefix)})
-    place = place_named(given)
+    known = place_in({key.removeprefix(prefix): value for key, value in options.items() if key.startswith(prefix)})
+    place = place_in(given)
     if place is None and known is None:
         raise click.UsageError(
             "Where is the lake? Nobody has told the cluster: say --warehouse DIR (or s3://bucket/folder), or "
@@ -45,9 +45,9 @@ def settled_lake(conn: Connection, given: Mapping[str, str]) -> str:
         told = {prefix + key: value for key, value in given.items() if may_be_told(key)}
         with suppress(LakewardError):  # Apache's may refuse; its tables remember it
             conn.set_cluster_options(set={**told, f"{prefix}warehouse": place} if "warehouse" in given else told)
-            said(f"The cluster knows its lake from now on: {lake_format} at {place}.")
+            say(f"The cluster knows its lake from now on: {lake_format} at {place}.")
     elif place is not None and known != place:
-        said(f"The cluster's lake is at {known}. New tables go to {place}; those of that lake stay there.")
+        say(f"The cluster's lake is at {known}. New tables go to {place}; those of that lake stay there.")
     return place or str(known)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.cli.output.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ class RoundLines:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._bar = _opened() if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" else None
+        self._bar = _open_bar() if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" else None
         self._tasks: dict[TieringRound, TaskID] = {}
         self._is_away = False
         self._said: dict[str, str] = {}
 
-    def began(self, held: TieringRound) -> None:
+    def on_begin(self, held: TieringRound) -> None:
         """It is in the bar now."""
         self._is_away = False
         if self._bar is not None:
             self._tasks[held] = self._bar.add_task(str(held.path), total=None)
 
-    def ended(self, held: TieringRound, report: RoundReport) -> None:
+    def on_end(self, held: TieringRound, report: RoundReport) -> None:
         """Rows, files, bytes, time."""
-        self._done(held)
+        self._end_task(held)
         if report.repaired:
             self._line(held, "the lake was ahead of the server after a crash; the server now knows")
         if report.dead_letters:
@@ -54,14 +54,14 @@ class RoundLines:
                 f"{report.seconds:.1f} s, snapshot {report.snapshot_id}",
             )
 
-    def overtaken(self, held: TieringRound, why: LakewardError) -> None:
+    def on_overtake(self, held: TieringRound, why: LakewardError) -> None:
         """Not an error."""
-        self._done(held)
+        self._end_task(held)
         self._line(held, why.message)
 
-    def failed(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
+    def on_failure(self, held: TieringRound, why: LakewardError, pause_s: float) -> None:
         """The reason, and when it is tried again."""
-        self._done(held)
+        self._end_task(held)
         self._trouble(held, why.message, "failed: ", f" Tried again in {pause_s:.0f} s, and less and less often.")
 
     def _trouble(self, held: TieringRound, why: str, before: str, behind: str) -> None:
@@ -70,21 +70,21 @@ class RoundLines:
             self._line(held, f"{before}{why}{behind}")
         self._said[str(held.path)] = why
 
-    def fenced(self, table_id: int, why: LakewardError) -> None:
+    def on_fence(self, table_id: int, why: LakewardError) -> None:
         """Another round has begun: nothing to do for a person."""
 
-    def unreachable(self, why: LakewardError) -> None:
+    def on_silence(self, why: LakewardError) -> None:
         """Said once, until it is back."""
         if not self._is_away:
             self._is_away = True
-            said(f"The cluster does not answer, and is asked again until it does: {why.message}")
+            say(f"The cluster does not answer, and is asked again until it does: {why.message}")
 
     def close(self) -> None:
         """The terminal is the person's again."""
         if self._bar is not None:
             self._bar.stop()
 
-    def _done(self, held: TieringRound) -> None:
+    def _end_task(self, held: TieringRound) -> None:
         self._is_away = False
         task = self._tasks.pop(held, None)
         if self._bar is not None and task is not None:
@@ -100,7 +100,7 @@ class RoundLines:
             sys.stdout.flush()
 
 
-def _opened() -> Progress:
+def _open_bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

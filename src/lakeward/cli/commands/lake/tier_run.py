@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import lakeward
 from lakeward.cli.input.failures import EXIT_INTERRUPTED
 from lakeward.cli.input.session import Session
-from lakeward.cli.output.listing import said
+from lakeward.cli.output.listing import say
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
@@ -45,7 +45,7 @@ def run_service(
     from lakeward.cli.commands.lake.tier_lines import RoundLines
     from lakeward.options.spark import client_options
     from lakeward.runtime.clock import SystemClock
-    from lakeward.tiering.assembly import assembled
+    from lakeward.tiering.assembly import assemble
     from lakeward.tiering.settings import TieringSettings
     from lakeward.tiering.watch.status_table import StatusTable
     from lakeward.tiering.watch.watchers import Watchers
@@ -65,11 +65,11 @@ def run_service(
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
         runner = stack.enter_context(_runner(settings, engine, conn))
-        service = assembled(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
+        service = assemble(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
         _stop_on_signals(service)
-        said(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
+        say(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
         service.run()
-    said("Stopped; every round is finished.")
+    say("Stopped; every round is finished.")
 
 
 def _metrics(stack: ExitStack, conn: Connection, port: int) -> Watcher:
@@ -79,7 +79,7 @@ def _metrics(stack: ExitStack, conn: Connection, port: int) -> Watcher:
     metrics = ServiceMetrics(conn, SystemClock())
     page = MetricsPage(metrics, port)
     stack.callback(page.close)
-    said(f"Metrics are at http://localhost:{page.port}/metrics.")
+    say(f"Metrics are at http://localhost:{page.port}/metrics.")
     return metrics
 
 
@@ -92,14 +92,14 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
         return
     from lakeward.spark.tiering.spark_runner import SparkRunner
 
-    spark = _started(settings)
+    spark = _start_session(settings)
     try:
         yield SparkRunner(spark)
     finally:
         spark.stop()
 
 
-def _started(settings: TieringSettings) -> Any:
+def _start_session(settings: TieringSettings) -> Any:
     """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
 
     from lakeward.runtime.child import stop_children
@@ -122,7 +122,7 @@ def _started(settings: TieringSettings) -> Any:
 def _leave(number: int, _frame: object) -> NoReturn:
     for more in (signal.SIGINT, signal.SIGTERM):
         signal.signal(more, signal.SIG_IGN)  # it ends already
-    said("Stopped before it began.")
+    say("Stopped before it began.")
     raise SystemExit(EXIT_INTERRUPTED if number == signal.SIGINT else 0)
 
 
@@ -130,7 +130,7 @@ def _stop_on_signals(service: TieringService) -> None:
     """The first signal lets rounds finish, the second ends at once: the lake is whole either way."""
 
     def stop(number: int, _frame: object) -> None:
-        said("Stopping after the rounds under way …")
+        say("Stopping after the rounds under way …")
         signal.signal(number, signal.SIG_DFL)
         service.stop()
 

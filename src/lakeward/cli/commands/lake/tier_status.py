@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.output.listing import moment, said, show_listing
+from lakeward.cli.output.listing import moment, say, show_listing
 from lakeward.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def show_status(connection: Connection, tables: Sequence[str], output: str) -> N
         for row in rows:
             if row["reason"] and row["state"] == "failed":
                 again = "" if row["retry"] is None else f" Tried again at {row['retry']}."
-                said(f"{row['table']} failed at {row['failed']}: {row['reason']}{again}")
+                say(f"{row['table']} failed at {row['failed']}: {row['reason']}{again}")
         if any(row["state"] == "new" and row["lag_rows"] for row in rows):
-            said("New: no service has begun a round yet. After one that was killed this takes up to two minutes.")
+            say("New: no service has begun a round yet. After one that was killed this takes up to two minutes.")
 
 
 def _tiered_tables(connection: Connection) -> list[Table]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeward.cli.files.sent_files import FileForm, file_options, send_file, tell_sent
+from lakeward.cli.files.sent_files import FileForm, file_options, send_file, tell_sums
 from lakeward.cli.input.parameters import TableName
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option
@@ -48,10 +48,10 @@ def append(session: Session, table: str, files: tuple[str, ...], create: bool, f
     started = clock.monotonic()
     with session.connect() as connection:
         rows = _append_all(connection, table, opened, create)
-    tell_sent("Appended {} to", table, rows, clock.monotonic() - started, output)
+    tell_sums("Appended {} to", table, rows, clock.monotonic() - started, output)
 
 
-def _opened(connection: Connection, target: str) -> Table:
+def _open_table(connection: Connection, target: str) -> Table:
     try:
         return connection.table(target)
     except LakewardError as wrong:
@@ -76,7 +76,7 @@ def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, 
             if table is None:
                 if create and not connection.has_table(target):
                     connection.create_table(target, rows.inferred_schema(), exist_ok=True)
-                table = _opened(connection, target)
+                table = _open_table(connection, target)
             writer = table.writer()
             total += send_file(name, rows, table.info.schema, writer, writer.write, progress, table.path)
     return total

@@ -9,14 +9,14 @@ import click
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import Place, TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said
+from lakeward.cli.output.listing import output_option, say
 
 _LAST_CHANGES = 10
 
 
 @click.command()
 @click.argument("table", type=TableName())
-@click.option("--from", "start", type=Place(), help=f"Where to begin: {Place().described()}.")
+@click.option("--from", "start", type=Place(), help=f"Where to begin: {Place().describe()}.")
 @click.option(
     "-n", "--rows", type=click.IntRange(min=0), default=_LAST_CHANGES, help="Changes to show first, without --from."
 )
@@ -71,4 +71,4 @@ def changelog(
         except KeyboardInterrupt:
             return  # how a person says that it is enough
         if not shown and output == "table":
-            said(f"{table} has no such changes.")
+            say(f"{table} has no such changes.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lakeward.cli.files.sent_files import FileForm, file_options
-from lakeward.cli.input.parameters import TableName, confirmed, names
+from lakeward.cli.input.parameters import TableName, confirm, names
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, output_option, show_json
 
@@ -47,14 +47,14 @@ def delete(
       lakeward delete shop.visits day=2026-08-01,customer=17 --yes
       lakeward delete shop.customers --from gone.csv
     """
-    from lakeward.cli.files.key_texts import keys_given
+    from lakeward.cli.files.key_texts import given_keys
 
     with session.connect() as connection:
         opened = connection.table(table)
         schema = opened.info.schema
         with opened.upserter(columns or None) as upserter:
-            given = keys_given(keys, files, form, [schema.column(name) for name in schema.primary_key])
-            confirmed(f"Delete {count(given.num_rows, 'key')} of {table}?", yes)
+            given = given_keys(keys, files, form, [schema.column(name) for name in schema.primary_key])
+            confirm(f"Delete {count(given.num_rows, 'key')} of {table}?", yes)
             upserter.delete(given)
     if output == "json":
         show_json({"table": table, "keys": upserter.written})

@@ -9,7 +9,7 @@ import click
 
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said
+from lakeward.cli.output.listing import output_option, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +56,7 @@ def dump(
         except KeyboardInterrupt:
             return  # how a person says that it is enough
     if not shown and output == "table":
-        said(f"{table} has no rows.")
+        say(f"{table} has no rows.")
 
 
 def rows_now(

@@ -9,7 +9,7 @@ import click
 
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said
+from lakeward.cli.output.listing import output_option, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,7 +58,7 @@ def head(
         else:
             found = LogEnds(opened, chosen).first_rows(rows, columns or None, metadata=metadata)
     if output == "table" and not found.num_rows:
-        said(f"{opened.path} has no rows.")
+        say(f"{opened.path} has no rows.")
         return
     row_output(output, found.schema).write(found)
 

@@ -10,7 +10,7 @@ from lakeward.cli.files.sent_files import FileForm, file_options
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import count, output_option, said
+from lakeward.cli.output.listing import count, output_option, say
 
 if TYPE_CHECKING:
     from lakeward.client.tables.keyed_rows import Missing
@@ -62,7 +62,7 @@ def lookup(
       lakeward lookup shop.visits 17 --prefix
       lakeward lookup shop.customers --from orders.csv --columns id,city -o csv
     """
-    from lakeward.cli.files.key_texts import keys_given
+    from lakeward.cli.files.key_texts import given_keys
     from lakeward.cli.output.row_output import row_output
 
     with session.connect() as connection:
@@ -72,15 +72,15 @@ def lookup(
             raise Failure(f"{table} has no primary key, so no row is found by key; see them with `lakeward dump`.")
         named = (*descriptor.partition_keys, *descriptor.bucket_keys) if prefix else descriptor.schema.primary_key
         asked = [descriptor.schema.column(name) for name in named]
-        given = keys_given(keys, files, form, asked)
+        given = given_keys(keys, files, form, asked)
         if prefix:
             found = opened.lookup_prefix(given, columns or None)
         else:
             found = opened.lookup(given, columns or None, missing=missing)
     lacking = 0 if prefix else given.num_rows - found.num_rows
     if lacking:
-        said(f"{count(lacking, 'key')} of {given.num_rows:,} without a row in {table}.")
+        say(f"{count(lacking, 'key')} of {given.num_rows:,} without a row in {table}.")
     if found.num_rows or output != "table":
         row_output(output, found.schema).write(found)
     elif not lacking:
-        said(f"{table} has no such rows.")
+        say(f"{table} has no such rows.")

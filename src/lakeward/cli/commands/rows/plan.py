@@ -9,7 +9,7 @@ import click
 from lakeward.cli.input.lake_read import lake_read_options, read_options
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import count, output_option, said, show_facts, show_json, show_listing
+from lakeward.cli.output.listing import count, output_option, say, show_facts, show_json, show_listing
 
 if TYPE_CHECKING:
     from lakeward.query.plan.plan import LakeShare, Plan, Summary
@@ -85,7 +85,7 @@ def _show(made: Plan) -> None:
     )
     show_listing([_line(s) for s in made.splits[:_SHOWN_SPLITS]], _COLUMNS, "table", "There is nothing to read.")
     if len(made.splits) > _SHOWN_SPLITS:
-        said(f"… and {len(made.splits) - _SHOWN_SPLITS:,} more splits; -o json shows all.")
+        say(f"… and {len(made.splits) - _SHOWN_SPLITS:,} more splits; -o json shows all.")
 
 
 def _share(cold: LakeShare) -> str:

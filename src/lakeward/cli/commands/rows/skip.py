@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.input.parameters import TableName, confirmed
+from lakeward.cli.input.parameters import TableName, confirm
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import count, said
+from lakeward.cli.output.listing import count, say
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.runtime.clock import SystemClock
 
@@ -48,18 +48,18 @@ def skip(
         place = BucketId(partition, bucket)
         found = _unreadable(opened, place, offset)
         for one in found:
-            said(f"{opened.path}, {one}.")
+            say(f"{opened.path}, {one}.")
         stop = found[-1].stop
         rows = count(stop - offset, "row")
         if group is None:
             _check_tiered(opened)
-            confirmed(f"Leave {rows} of {opened.path} out of the lake?", yes)
+            confirm(f"Leave {rows} of {opened.path} out of the lake?", yes)
             _tell_tiering(connection, opened, place, offset, stop)
-            said(f"The next round of {opened.path} goes on at offset {stop} of bucket {place}.")
+            say(f"The next round of {opened.path} goes on at offset {stop} of bucket {place}.")
         else:
-            confirmed(f"Have group {group} pass over {rows} of {opened.path}?", yes)
+            confirm(f"Have group {group} pass over {rows} of {opened.path}?", yes)
             _move_group(connection, opened, place, offset, stop, group)
-            said(f"Group {group} goes on at offset {stop} of bucket {place} when its readers start again.")
+            say(f"Group {group} goes on at offset {stop} of bucket {place} when its readers start again.")
 
 
 def _unreadable(table: Table, place: BucketId, offset: int) -> list[LeftOut]:
@@ -87,10 +87,10 @@ def _check_tiered(table: Table) -> None:
 
 def _tell_tiering(connection: Connection, table: Table, place: BucketId, start: int, stop: int) -> None:
     from lakeward.options.tiering import REQUESTED_MS, SKIP_DAMAGED
-    from lakeward.tiering.round.damaged_buckets import Passed
+    from lakeward.tiering.round.damaged_buckets import PassedRange
 
     known = SKIP_DAMAGED.read(table.info.descriptor.custom_properties)
-    one = str(Passed(place.partition, place.bucket, start, stop))
+    one = str(PassedRange(place.partition, place.bucket, start, stop))
     ranges = one if not known else f"{known},{one}"
     asked = {SKIP_DAMAGED.key: ranges, REQUESTED_MS.key: str(SystemClock().now_ms())}
     connection.alter_table(str(table.path), set=asked)

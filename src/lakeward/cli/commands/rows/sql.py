@@ -6,7 +6,7 @@ import click
 
 from lakeward.cli.input.lake_read import lake_read_options, read_options
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said
+from lakeward.cli.output.listing import output_option, say
 
 
 @click.command()
@@ -47,7 +47,7 @@ def sql(
         def ask(statement: str) -> None:
             found = connection.sql(statement, options)
             if output == "table" and not found.num_rows:
-                said("No rows.")
+                say("No rows.")
                 return
             row_output(output, found.schema).write(found)
 

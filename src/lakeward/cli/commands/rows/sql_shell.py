@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.input.failures import Failure, hint, sentence
-from lakeward.cli.output.listing import said, show_listing
+from lakeward.cli.output.listing import say, show_listing
 from lakeward.errors import LakewardError
 
 if TYPE_CHECKING:
@@ -58,17 +58,17 @@ def run_shell(connection: Connection, ask: Ask, output: str) -> None:
     if is_asked:
         import readline  # noqa: F401 - for the sake of input()
 
-        said(_WELCOME)
+        say(_WELCOME)
     for statement in _statements(is_asked):
         try:
             run_statement(connection, statement, ask, output)
         except KeyboardInterrupt:
-            said("\nStopped.")
+            say("\nStopped.")
         except (LakewardError, click.ClickException) as wrong:
             if not is_asked:
                 raise
             told = wrong.message if isinstance(wrong, click.ClickException) else sentence(wrong)
-            said(f"Error: {told}{hint(click.get_current_context(), wrong)}")
+            say(f"Error: {told}{hint(click.get_current_context(), wrong)}")
 
 
 def _statements(is_asked: bool) -> Iterator[str]:
@@ -79,17 +79,17 @@ def _statements(is_asked: bool) -> Iterator[str]:
             line = input((_MORE if kept else _PROMPT) if is_asked else "")
         except EOFError:
             if is_asked:
-                said("")
+                say("")
             break
         except KeyboardInterrupt:
-            said("")
+            say("")
             kept = ""
             continue
         word = "" if kept else line.strip().rstrip("; ").lower()
         if word in {"exit", "quit", r"\q"}:
             return
         if is_asked and word in {"help", r"\?", r"\h", "?"}:
-            said(_HELP)
+            say(_HELP)
             continue
         kept += line + "\n"
         *whole, kept = _split(kept)

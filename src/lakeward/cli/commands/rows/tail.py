@@ -12,7 +12,7 @@ import click
 
 from lakeward.cli.input.parameters import Place, TableName, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said
+from lakeward.cli.output.listing import output_option, say
 from lakeward.cli.output.pipe_reader import heard_hang_up
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CHANGE_TYPE = "_change_type"
 
 @click.command()
 @click.argument("table", type=TableName())
-@click.option("--from", "start", type=Place(), help=f"Where to begin: {Place().described()}.")
+@click.option("--from", "start", type=Place(), help=f"Where to begin: {Place().describe()}.")
 @click.option(
     "-n", "--rows", type=click.IntRange(min=0), default=_LAST_ROWS, help="Rows to show first, without --from."
 )
@@ -95,7 +95,7 @@ def tail(
         except KeyboardInterrupt:
             return  # how a person says that it is enough
         if not shown and output == "table":
-            said(f"{opened.path} has no such rows.")
+            say(f"{opened.path} has no such rows.")
 
 
 def show(batches: Generator[pa.RecordBatch | pa.Table, None, None], kind: str, *, streams: bool) -> int:
@@ -176,14 +176,14 @@ class Reading:
         if self._follow and (self._limit is None or first.num_rows < self._limit):
             left = None if self._limit is None else self._limit - first.num_rows
             if not first.num_rows and sys.stderr.isatty():
-                said(f"{self._table.path} has no rows yet; waiting for them, Ctrl-C ends.")
+                say(f"{self._table.path} has no rows yet; waiting for them, Ctrl-C ends.")
             yield from self._scan(dict(ends.latest), left)
 
     def since(self, start: str | int | datetime) -> Generator[pa.RecordBatch | pa.Table, None, None]:
         """The rows from a place on."""
         from lakeward.cli.output.log_ends import LogEnds
 
-        at = LogEnds(self._table, self._partitions).clamped(start) if isinstance(start, int) else start
+        at = LogEnds(self._table, self._partitions).clamp(start) if isinstance(start, int) else start
         yield from self._scan(at, self._limit)
 
     def _scan(self, start: object, limit: int | None) -> Iterator[pa.RecordBatch]:

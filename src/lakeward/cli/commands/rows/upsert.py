@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakeward.cli.files.sent_files import FileForm, file_options, send_file, tell_sent
+from lakeward.cli.files.sent_files import FileForm, file_options, send_file, tell_sums
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
@@ -59,7 +59,7 @@ def upsert(
             if not columns and not form.no_header:
                 _check_complete(name, rows, schema, table)
             total += send_file(name, rows, schema, upserter, upserter.upsert, progress, target.path)
-    tell_sent("Upserted {} into", table, total, clock.monotonic() - started, output)
+    tell_sums("Upserted {} into", table, total, clock.monotonic() - started, output)
 
 
 def _read_schema(table: Table) -> Schema:

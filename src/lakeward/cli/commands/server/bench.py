@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said, show_json, show_listing
+from lakeward.cli.output.listing import output_option, say, show_json, show_listing
 from lakeward.runtime.entropy import SystemEntropy
 
 
@@ -42,17 +42,17 @@ def bench(session: Session, rows: int, single_rows: int, buckets: int, batch_row
             for step in work.steps(rows, batch_rows, single_rows):
                 results.append(step)
                 if output != "json":
-                    said(f"{step['work']} … done")
+                    say(f"{step['work']} … done")
         finally:
             connection.drop_table(name, missing_ok=True)
     if output == "json":
         show_json({"server": session.server, "rows": rows, "buckets": buckets, "results": results})
         return
     figures = ["rows/s", "MB/s", "p50 ms", "p99 ms"]
-    show_listing([_told(result) for result in results], ["work", *figures], "table", "", numbers=figures)
+    show_listing([_figures_of(result) for result in results], ["work", *figures], "table", "", numbers=figures)
 
 
-def _told(result: dict[str, Any]) -> dict[str, str]:
+def _figures_of(result: dict[str, Any]) -> dict[str, str]:
     if "seconds" in result:
         rate = result["rows"] / result["seconds"]
         megabytes = result["bytes"] / result["seconds"] / 1e6

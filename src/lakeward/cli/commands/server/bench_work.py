@@ -30,15 +30,15 @@ class BenchWork:
     def steps(self, rows: int, batch_rows: int, single_rows: int) -> Iterator[dict[str, Any]]:
         """Do one thing after the other; each result says what was done and how long it took."""
         batch = _batch(min(batch_rows, rows)).cast(self._table.schema)
-        yield self._timed("append", rows, batch.nbytes / batch.num_rows, lambda: self._append(batch, rows))
-        yield self._timed("scan", rows, batch.nbytes / batch.num_rows, lambda: self._scan(None))
+        yield self._measure("append", rows, batch.nbytes / batch.num_rows, lambda: self._append(batch, rows))
+        yield self._measure("scan", rows, batch.nbytes / batch.num_rows, lambda: self._scan(None))
         narrow = batch.select(_NARROW)
-        yield self._timed("scan 2 of 10 columns", rows, narrow.nbytes / narrow.num_rows, lambda: self._scan(_NARROW))
+        yield self._measure("scan 2 of 10 columns", rows, narrow.nbytes / narrow.num_rows, lambda: self._scan(_NARROW))
         one = batch.slice(0, 1)
-        yield _latency("one row acknowledged", self._acknowledged(one, single_rows))
+        yield _latency("one row acknowledged", self._append_times(one, single_rows))
         yield _latency("one row until a reader has it", self._read_back(one, single_rows))
 
-    def _timed(self, work: str, rows: int, row_bytes: float, run: Callable[[], int]) -> dict[str, Any]:
+    def _measure(self, work: str, rows: int, row_bytes: float, run: Callable[[], int]) -> dict[str, Any]:
         started = self._clock.monotonic()
         done = run()
         seconds = self._clock.monotonic() - started
@@ -54,7 +54,7 @@ class BenchWork:
     def _scan(self, columns: tuple[str, ...] | None) -> int:
         return sum(batch.num_rows for batch in self._table.scan(columns).batches())
 
-    def _acknowledged(self, one: pa.RecordBatch, rows: int) -> Iterator[float]:
+    def _append_times(self, one: pa.RecordBatch, rows: int) -> Iterator[float]:
         with self._table.writer(linger_ms=0) as writer:
             for _ in range(rows):
                 started = self._clock.monotonic()

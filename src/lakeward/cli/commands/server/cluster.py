@@ -7,7 +7,7 @@ import click
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.parameters import key_values
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said, show_listing
+from lakeward.cli.output.listing import output_option, say, show_listing
 
 
 @click.group(cls=Verbs)
@@ -65,4 +65,4 @@ def set_options(session: Session, changes: dict[str, str], reset: tuple[str, ...
         raise click.UsageError("Say what to change: KEY=VALUE, or --reset KEY.")
     with session.connect() as connection:
         connection.set_cluster_options(set=changes, reset=reset)
-    said(f"Changed: {', '.join([*changes, *reset])}.")
+    say(f"Changed: {', '.join([*changes, *reset])}.")

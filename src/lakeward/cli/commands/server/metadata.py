@@ -9,7 +9,7 @@ import click
 
 from lakeward.cli.commands.server.verify import checked_data_dir
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.output.listing import said
+from lakeward.cli.output.listing import say
 from lakeward.runtime.private_files import keep_private
 
 if TYPE_CHECKING:
@@ -45,19 +45,19 @@ def repair(data_dir: Path, yes: bool) -> None:
 
     keep_private()
 
-    def agreed(report: RepairedMetadata) -> bool:
+    def ask(report: RepairedMetadata) -> bool:
         _say(report)
         return report.was_whole or yes or click.confirm("Put this state back?", err=True)
 
-    report = repair_metadata(data_dir, agreed)
-    said("The metadata is whole." if report.was_whole else f"Start it with: lakeward serve --data-dir {data_dir}")
+    report = repair_metadata(data_dir, ask)
+    say("The metadata is whole." if report.was_whole else f"Start it with: lakeward serve --data-dir {data_dir}")
 
 
 def _say(report: RepairedMetadata) -> None:
     for trouble in report.troubles:
-        said(f"Found: {trouble}.")
-    said(f"The newest state that is whole: change {report.reached:,} of {report.end:,}, {len(report.tables)} tables.")
+        say(f"Found: {trouble}.")
+    say(f"The newest state that is whole: change {report.reached:,} of {report.end:,}, {len(report.tables)} tables.")
     for name in report.tables:
-        said(f"  {name}")
+        say(f"  {name}")
     for stray in report.strays:
-        said(f"Of a table that it does not know, and that stays where it is: {stray}")
+        say(f"Of a table that it does not know, and that stays where it is: {stray}")

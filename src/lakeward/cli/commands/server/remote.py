@@ -12,7 +12,7 @@ import click
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said, show_json, show_listing
+from lakeward.cli.output.listing import output_option, say, show_json, show_listing
 
 _TIMEOUT_S = 10
 _COLUMNS = (
@@ -54,9 +54,9 @@ def remote_status(session: Session, output: str) -> None:
     shown = [{**row, "lag_seconds": f"{row['lag_seconds']:.1f}"} for row in rows]
     show_listing(shown, _COLUMNS, output, "No table has a log yet.", numbers=("lag_seconds",))
     if document["is_failing"]:
-        said(f"Copies to {document['store']} fail and are tried again: {document['reason']}")
+        say(f"Copies to {document['store']} fail and are tried again: {document['reason']}")
     else:
-        said(f"Copies to {document['store']}: {document['buckets_waiting']} buckets wait for their turn.")
+        say(f"Copies to {document['store']}: {document['buckets_waiting']} buckets wait for their turn.")
 
 
 def _ask(server: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from lakeward.cli.commands.server.verify import check_table, data_dir_option
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.output.listing import said
+from lakeward.cli.output.listing import say
 from lakeward.runtime.clock import SystemClock
 from lakeward.storage.disk.directories import DataDirectory
 
@@ -54,17 +54,17 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
         now_ms = SystemClock().now_ms()
         if report.state is not None and (report.state.first, report.state.end) == (first, end):
             record(disk, stored.log, report.state, now_ms)
-            said(f"Given up: the state of {stored.name} before offset {end}. Rows are made from the log from there.")
+            say(f"Given up: the state of {stored.name} before offset {end}. Rows are made from the log from there.")
             return
         damage = next((one for one in report.log.damages if (one.first, one.end) == (first, end)), None)
         if damage is None:
-            raise Failure(_not_damaged(report, first, end))
+            raise Failure(_no_damage_text(report, first, end))
         kept = give_up(disk, stored.log, damage, now_ms)
-    said(f"Given up: offsets {first} to {end - 1} of {stored.name}. Readers go on at offset {end}.")
+    say(f"Given up: offsets {first} to {end - 1} of {stored.name}. Readers go on at offset {end}.")
     if kept is not None:
-        said(f"The damaged file is kept as {kept}; delete it when nobody needs it any more.")
+        say(f"The damaged file is kept as {kept}; delete it when nobody needs it any more.")
     if disk.exists(stored.kv):
-        said("Rows by key are made from what is left: keys last changed in the range have their value of before.")
+        say("Rows by key are made from what is left: keys last changed in the range have their value of before.")
 
 
 def _bucket(disk: Files, root: Path, table: str, bucket: int, partition: str | None) -> StoredBucket:
@@ -77,7 +77,7 @@ def _bucket(disk: Files, root: Path, table: str, bucket: int, partition: str | N
     return max(found, key=lambda one: one.table_id)
 
 
-def _not_damaged(report: BucketReport, first: int, end: int) -> str:
+def _no_damage_text(report: BucketReport, first: int, end: int) -> str:
     ranges = [*report.log.damages, *([report.state] if report.state else [])]
     known = "; ".join(f"{one.first} {one.end} ({one.reason})" for one in ranges) or "none"
     return f"{first} {end} is no damaged range of {report.bucket.name}; nothing was changed. Damaged are: {known}."

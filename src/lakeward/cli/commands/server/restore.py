@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.commands.server.serve import options_of
-from lakeward.cli.output.listing import moment, output_option, said, show_json, show_listing
+from lakeward.cli.output.listing import moment, output_option, say, show_json, show_listing
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.private_files import keep_private
@@ -51,14 +51,14 @@ def restore(
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     keep_private()
     options = options_of(config, data_dir, None, (*pairs, f"remote.data.dir={source}"))
-    report = asyncio.run(_restored(options, data_dir, is_forced=take_over))
+    report = asyncio.run(_restore(options, data_dir, is_forced=take_over))
     if output == "json":
         show_json(_as_node(report))
         return
     _show(report, data_dir)
 
 
-async def _restored(options: ServerOptions, data_dir: Path, *, is_forced: bool) -> RestoreReport:
+async def _restore(options: ServerOptions, data_dir: Path, *, is_forced: bool) -> RestoreReport:
     from lakeward.options.server import REMOTE_DATA_DIR
     from lakeward.remote.open_store import check_store, open_store
     from lakeward.server.restore.restore import Restore
@@ -68,7 +68,7 @@ async def _restored(options: ServerOptions, data_dir: Path, *, is_forced: bool) 
     store = open_store(url, options.texts)
     try:
         await check_store(store)
-        return await Restore(store, data_dir, SystemClock(), SystemEntropy(), said).run(is_forced=is_forced)
+        return await Restore(store, data_dir, SystemClock(), SystemEntropy(), say).run(is_forced=is_forced)
     finally:
         await store.close()
 
@@ -104,12 +104,12 @@ def _show(report: RestoreReport, data_dir: Path) -> None:
     rows = [_row(table) for table in report.tables]
     show_listing(rows, columns, "table", "There were no tables.", numbers=[*columns[1:5], columns[6]])
     for trouble in [*report.troubles, *(f"{t.info.path}, {one}" for t in report.tables for one in t.troubles)]:
-        said(f"Note: {trouble}.")
-    said(_bound(report))
-    said(f"Start it with: lakeward serve --data-dir {data_dir} -D remote.data.dir={report.url} …")
+        say(f"Note: {trouble}.")
+    say(_loss_text(report))
+    say(f"Start it with: lakeward serve --data-dir {data_dir} -D remote.data.dir={report.url} …")
 
 
-def _bound(report: RestoreReport) -> str:
+def _loss_text(report: RestoreReport) -> str:
     """What is lost at most, in a sentence."""
     known = f"{report.lost_rows:,} records had not been copied" if report.lost_rows else "All records had been copied"
     if report.seen_ms is None:

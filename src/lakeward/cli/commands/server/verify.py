@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.input.near_names import nearest
-from lakeward.cli.output.listing import count, moment, output_option, said, show_json, show_listing
+from lakeward.cli.output.listing import count, moment, output_option, say, show_json, show_listing
 from lakeward.storage.disk.directories import has_metadata
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
 
     if table is not None:
         check_table(data_dir, table)
-    reports = list(verified(LocalFiles(), data_dir.resolve(), table, None if rate is None else _paced(rate)))
+    reports = list(verified(LocalFiles(), data_dir.resolve(), table, None if rate is None else _pacer(rate)))
     damaged = [row for report in reports for row in damage_rows(report)]
     given_up = [row for report in reports for row in _given_up(report)]
     bytes_read = sum(report.log.bytes for report in reports)
@@ -93,20 +93,20 @@ def _show(
     if damaged:
         show_listing(damaged, ["table", "partition", "bucket", "what", "first", "end", "file", "reason"], "table", "")
     for row in given_up:
-        said(
+        say(
             f"Given up: offsets {row['first']} to {row['end'] - 1} of {row['table']}, bucket {row['bucket']}, at "
             f"{row['time']} ({row['reason']})."
         )
     for report in reports:
         for note in report.log.notes:
-            said(f"Note: {note}.")
+            say(f"Note: {note}.")
     read = f"{count(len(reports), 'bucket')} read, {bytes_read / 1e6:,.1f} MB of batches"
-    said(f"{read}: {count(len(damaged), 'damaged place') if damaged else 'everything is as it was written'}.")
+    say(f"{read}: {count(len(damaged), 'damaged place') if damaged else 'everything is as it was written'}.")
     if any(row["remedy"] for row in damaged):
-        said("Bring the files back from a copy, or give ranges up; then those rows are gone for ever:")
+        say("Bring the files back from a copy, or give ranges up; then those rows are gone for ever:")
         for row in damaged:
             if row["remedy"]:
-                said(f"  {row['remedy']}")
+                say(f"  {row['remedy']}")
 
 
 def damage_rows(report: BucketReport) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ def _given_up(report: BucketReport) -> list[dict[str, Any]]:
     ]
 
 
-def _paced(megabytes_s: int) -> Any:
+def _pacer(megabytes_s: int) -> Any:
     def pause(size: int) -> None:
         time.sleep(size / (megabytes_s * 1e6))
 

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import DatabaseName, confirmed, key_values
+from lakeward.cli.input.parameters import DatabaseName, confirm, key_values
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import moment, output_option, said, show_facts, show_json, show_listing
+from lakeward.cli.output.listing import moment, output_option, say, show_facts, show_json, show_listing
 
 
 @click.group(cls=Verbs)
@@ -53,7 +53,7 @@ def create_database(
     """
     with session.connect() as connection:
         connection.create_database(name, comment=comment, properties=properties, exist_ok=if_not_exists)
-    said(f"Database {name} is there." if if_not_exists else f"Created database {name}.")
+    say(f"Database {name} is there." if if_not_exists else f"Created database {name}.")
 
 
 @databases.command("describe")
@@ -98,7 +98,7 @@ def drop_database(session: Session, name: str, cascade: bool, if_exists: bool, y
       lakeward databases drop shop --cascade --yes
     """
     if cascade:
-        confirmed(f"Drop database {name} with all its tables?", yes)
+        confirm(f"Drop database {name} with all its tables?", yes)
     with session.connect() as connection:
         connection.drop_database(name, cascade=cascade, missing_ok=if_exists)
-    said(f"Database {name} is gone.")
+    say(f"Database {name} is gone.")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import Place, TableName, confirmed
+from lakeward.cli.input.parameters import Place, TableName, confirm
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import count, output_option, said, show_listing
+from lakeward.cli.output.listing import count, output_option, say, show_listing
 from lakeward.model.table import TablePath
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lakeward.client.forms.results import BucketId
 
 _time = Place(offsets=False)
-_TIME_HELP = f"To a time: {_time.described().partition('a time ')[2]}."
+_TIME_HELP = f"To a time: {_time.describe().partition('a time ')[2]}."
 _OFFSET_HELP = "To an offset, or the nearer end of the log."
 _targets = (
     click.option("--to-earliest", is_flag=True, help="To the oldest row that is still there."),
@@ -82,7 +82,7 @@ def describe_group(session: Session, group: str, output: str) -> None:
         columns.remove("partition")
     show_listing(rows, columns, output, "", numbers=("committed", "latest", "lag"))
     if output == "table":
-        said(f"{count(sum(b.lag or 0 for b in found), 'row')} behind.")
+        say(f"{count(sum(b.lag or 0 for b in found), 'row')} behind.")
 
 
 @groups.command("reset")
@@ -121,7 +121,7 @@ def reset_group(
     rows = [{"partition": b.partition, "bucket": b.bucket, "offset": offset} for b, offset in moved.items()]
     columns = ["bucket", "offset"] if all(b.partition is None for b in moved) else ["partition", "bucket", "offset"]
     show_listing(rows, columns, output, "")
-    said(f"Group {group} goes on from here in {count(len(moved), 'bucket')} of {opened.path}.")
+    say(f"Group {group} goes on from here in {count(len(moved), 'bucket')} of {opened.path}.")
 
 
 @groups.command("delete")
@@ -140,10 +140,10 @@ def delete_group(session: Session, group: str, table: str | None, yes: bool) -> 
     from lakeward.client.blocking.groups import ConsumerGroups
 
     path = None if table is None else TablePath.parse(table)
-    confirmed(f"Forget the offsets of group {group}{'' if path is None else f' in {path}'}?", yes)
+    confirm(f"Forget the offsets of group {group}{'' if path is None else f' in {path}'}?", yes)
     with session.connect() as connection:
         gone = ConsumerGroups(connection).delete(group, path)
-    said(f"Forgot {count(gone, 'offset')} of group {group}.")
+    say(f"Forgot {count(gone, 'offset')} of group {group}.")
 
 
 def _target(

@@ -14,7 +14,7 @@ from lakeward.cli.output.listing import output_option, show_listing
 
 @click.command()
 @click.argument("table", type=TableName())
-@click.option("--at", type=Place(offsets=False), help=f"Only this one: {Place(offsets=False).described()}.")
+@click.option("--at", type=Place(offsets=False), help=f"Only this one: {Place(offsets=False).describe()}.")
 @output_option()
 @on_server
 def offsets(session: Session, table: str, at: str | datetime | None, output: str) -> None:

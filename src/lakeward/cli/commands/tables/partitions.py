@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import TableName, confirmed, key_values
+from lakeward.cli.input.parameters import TableName, confirm, key_values
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said, show_listing
+from lakeward.cli.output.listing import output_option, say, show_listing
 from lakeward.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def list_partitions(session: Session, table: str, output: str) -> None:
       lakeward partitions list shop.orders
     """
     with session.connect() as connection:
-        found = _partitioned(connection.table(table)).partitions()
+        found = _require_partitions(connection.table(table)).partitions()
     rows = [{"partition": p.name, "id": p.id, "values": dict(p.spec)} for p in found]
     show_listing(rows, ["partition", "id", "values"], output, f"{table} has no partitions yet.")
 
@@ -54,8 +54,8 @@ def create_partition(session: Session, table: str, spec: dict[str, str], if_not_
       lakeward partitions create shop.orders dt=2026-08-01 region=eu --if-not-exists
     """
     with session.connect() as connection:
-        _partitioned(connection.table(table)).create_partition(spec, exist_ok=if_not_exists)
-    said(f"Partition {_shown(spec)} of {table} is there.")
+        _require_partitions(connection.table(table)).create_partition(spec, exist_ok=if_not_exists)
+    say(f"Partition {_spec_text(spec)} of {table} is there.")
 
 
 @partitions.command("drop")
@@ -71,13 +71,13 @@ def drop_partition(session: Session, table: str, spec: dict[str, str], if_exists
     Example:
       lakeward partitions drop shop.orders dt=2026-08-01 --yes
     """
-    confirmed(f"Drop partition {_shown(spec)} of {table} with all its rows?", yes)
+    confirm(f"Drop partition {_spec_text(spec)} of {table} with all its rows?", yes)
     with session.connect() as connection:
-        _partitioned(connection.table(table)).drop_partition(spec, missing_ok=if_exists)
-    said(f"Partition {_shown(spec)} of {table} is gone.")
+        _require_partitions(connection.table(table)).drop_partition(spec, missing_ok=if_exists)
+    say(f"Partition {_spec_text(spec)} of {table} is gone.")
 
 
-def _partitioned(table: Table) -> Table:
+def _require_partitions(table: Table) -> Table:
     if not table.info.descriptor.is_partitioned:
         raise ErrorCode.TABLE_NOT_PARTITIONED.error(
             f"{table.path} is not partitioned; a table is, if it was created with --partition-by."
@@ -85,5 +85,5 @@ def _partitioned(table: Table) -> Table:
     return table
 
 
-def _shown(spec: dict[str, str]) -> str:
+def _spec_text(spec: dict[str, str]) -> str:
     return ", ".join(f"{column}={value}" for column, value in spec.items())

@@ -10,9 +10,9 @@ import click
 
 from lakeward.cli.files.formats import open_rows
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import DatabaseName, TableName, confirmed, key_values, names
+from lakeward.cli.input.parameters import DatabaseName, TableName, confirm, key_values, names
 from lakeward.cli.input.session import Session, on_server
-from lakeward.cli.output.listing import output_option, said, show_listing
+from lakeward.cli.output.listing import output_option, say, show_listing
 from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.runtime.clock import SystemClock
@@ -142,7 +142,7 @@ def create_table(
         schema = open_rows(like_file).inferred_schema()
     with session.connect() as connection:
         made = connection.create_table(table, schema, exist_ok=if_not_exists, **rest)
-    said(f"Table {made.path} is there." if if_not_exists else f"Created table {made.path}.")
+    say(f"Table {made.path} is there." if if_not_exists else f"Created table {made.path}.")
 
 
 @tables.command("describe")
@@ -186,7 +186,7 @@ def alter_table(
         raise click.UsageError("Say what to change: --set, --reset or --add-column.")
     with session.connect() as connection:
         connection.alter_table(table, set=changes, reset=reset, add_columns=", ".join(add_column) or None)
-    said(f"Table {table} is changed.")
+    say(f"Table {table} is changed.")
 
 
 @tables.command("drop")
@@ -202,7 +202,7 @@ def drop_table(session: Session, table: str, if_exists: bool, yes: bool) -> None
       lakeward tables drop shop.orders
       lakeward tables drop shop.orders --if-exists --yes
     """
-    confirmed(f"Drop table {table} with all its rows?", yes)
+    confirm(f"Drop table {table} with all its rows?", yes)
     with session.connect() as connection:
         connection.drop_table(table, missing_ok=if_exists)
-    said(f"Table {table} is gone.")
+    say(f"Table {table} is gone.")

@@ -37,7 +37,7 @@ _PASS_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """How many files became how many."""
 
     before: int
@@ -52,31 +52,31 @@ class CompactionSnapshot(FileChanges):
         return Summary(Operation.REPLACE, **summary.additional_properties)
 
 
-def compact(table: Table, info: TableInfo) -> Compacted:
+def compact(table: Table, info: TableInfo) -> CompactionResult:
     """Rewrite the places of a log table with too many small files; LakeConflictError if somebody was faster."""
     table.refresh()
     planned_on = table.metadata.current_snapshot_id
     chosen = dict(_untidy(table, info))
     if not chosen:
-        return Compacted(0, 0)
+        return CompactionResult(0, 0)
     writing = Writing(table.metadata.model_dump_json(), dict(table.io.properties))
     written: list[DataFile] = []
     try:
         for place, files in chosen.items():
-            written.extend(_rewritten(table, writing, place, files))
+            written.extend(_rewrite_files(table, writing, place, files))
         gone = [file.file_path for files in chosen.values() for file in files]
         with table.transaction() as change:
             snapshot = CompactionSnapshot(change, table.io, {})
             for file in written:
                 snapshot.append_data_file(file)
             snapshot.remove_files(gone)
-            snapshot.planned_on(planned_on)
+            snapshot.expect_snapshot(planned_on)
             snapshot.commit()
     except (CommitFailedException, ValidationException) as wrong:
         for file in written:
             table.io.delete(file.file_path)
         raise LakeConflictError(f"The compaction of {info.path} was overtaken: {wrong}") from wrong
-    return Compacted(len(gone), len(written))
+    return CompactionResult(len(gone), len(written))
 
 
 def _untidy(table: Table, info: TableInfo) -> Iterator[tuple[LakePlace, list[DataFile]]]:
@@ -103,7 +103,7 @@ def _first_offset(file: DataFile, offset_id: int) -> int:
     return 0 if bound is None else int(from_bytes(LongType(), bound))
 
 
-def _rewritten(table: Table, writing: Writing, place: LakePlace, files: Sequence[DataFile]) -> list[DataFile]:
+def _rewrite_files(table: Table, writing: Writing, place: LakePlace, files: Sequence[DataFile]) -> list[DataFile]:
     writer = DataFileWriter(writing, place)
     try:
         for file in files:

@@ -29,19 +29,19 @@ _OUR_NAMES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class ExpiryResult:
     """What an expiry removed."""
 
     snapshots: int
     files: int
 
 
-def expire(table: Table, now_ms: int, keep: Iterable[int] = ()) -> Expired:
+def expire(table: Table, now_ms: int, keep: Iterable[int] = ()) -> ExpiryResult:
     """Expire snapshots as the table's `history.expire.*` properties say; `keep` are snapshots that readers use."""
     table.refresh()
     going = _too_old(table, now_ms, set(keep))
     if not going:
-        return Expired(0, 0)
+        return ExpiryResult(0, 0)
     candidates = {path for snapshot in going for path in _files(snapshot, table.io)}
     with table.maintenance.expire_snapshots().by_ids([s.snapshot_id for s in going]):
         pass  # leaving the context commits
@@ -49,7 +49,7 @@ def expire(table: Table, now_ms: int, keep: Iterable[int] = ()) -> Expired:
     needed = {path for snapshot in table.snapshots() for path in _files(snapshot, table.io)}
     for path in candidates - needed:
         table.io.delete(path)
-    return Expired(len(going), len(candidates - needed))
+    return ExpiryResult(len(going), len(candidates - needed))
 
 
 def _too_old(table: Table, now_ms: int, keep: set[int]) -> list[Snapshot]:

@@ -51,7 +51,7 @@ class FileChanges(_FastAppendFiles):
         """Data files that must still be live when this is committed."""
         self._referenced.update(data_paths)
 
-    def planned_on(self, snapshot_id: int | None) -> None:
+    def expect_snapshot(self, snapshot_id: int | None) -> None:
         """The files were written with this snapshot in mind; what was committed since must not contradict them."""
         self._starting_snapshot_id = snapshot_id
         self._validate_concurrency()
@@ -72,9 +72,9 @@ class FileChanges(_FastAppendFiles):
 
     def _existing_manifests(self) -> list[ManifestFile]:
         found = super()._existing_manifests()
-        return found if not self._removed else [kept for m in found for kept in self._without_removed(m)]
+        return found if not self._removed else [kept for m in found for kept in self._rewrite_manifest(m)]
 
-    def _without_removed(self, manifest: ManifestFile) -> list[ManifestFile]:
+    def _rewrite_manifest(self, manifest: ManifestFile) -> list[ManifestFile]:
         """A manifest as it is, or written again: what stays as existing, what goes as deleted."""
         entries = manifest.fetch_manifest_entry(self._io, discard_deleted=True)
         going = [e for e in entries if e.data_file.file_path in self._removed]

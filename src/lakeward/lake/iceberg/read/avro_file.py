@@ -178,7 +178,7 @@ def _boolean(data: bytes, at: int) -> tuple[bool, int]:
     return data[at] == 1, at + 1
 
 
-def _packed(form: str) -> Read:
+def _struct_reader(form: str) -> Read:
     layout = struct.Struct(form)
     return lambda data, at: (layout.unpack_from(data, at)[0], at + layout.size)
 
@@ -188,8 +188,8 @@ _PLAIN: dict[str, Read] = {
     "boolean": _boolean,
     "int": read_long,
     "long": read_long,
-    "float": _packed("<f"),
-    "double": _packed("<d"),
+    "float": _struct_reader("<f"),
+    "double": _struct_reader("<d"),
     "bytes": _bytes,
     "string": _text,
 }

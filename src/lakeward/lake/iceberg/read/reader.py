@@ -26,7 +26,7 @@ from lakeward.lake.iceberg.read.lake_files import (
 from lakeward.lake.iceberg.read.manifest_cache import ManifestCache
 from lakeward.lake.iceberg.read.manifest_entries import DATA, POSITION_DELETES, ManifestEntry, read_entries
 from lakeward.lake.iceberg.read.row_positions import DeletedPositions
-from lakeward.lake.iceberg.read.snapshot_forms import described
+from lakeward.lake.iceberg.read.snapshot_forms import describe_snapshot
 from lakeward.lake.iceberg.read.table_document import ROUND_TAG, DocumentSnapshot, TableDocument
 from lakeward.lake.iceberg.schema.places import Places, SpecColumn
 from lakeward.lake.port import LakeDeletes, LakeEqualityDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
@@ -97,7 +97,7 @@ class IcebergReader:
         }
         found: list[PlacedFile] = []
         for (spec_id, values), files in self._live(self._document.snapshots.get(snapshot_id)).items():
-            found += _placed(places[spec_id].of(values), files, bounds, self._document.names)
+            found += _place_files(places[spec_id].of(values), files, bounds, self._document.names)
         return found
 
     def _live(self, snapshot: DocumentSnapshot | None) -> Mapping[tuple[int, tuple[Any, ...]], _Files]:
@@ -174,7 +174,9 @@ def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[Iceber
         return (IcebergReader(TableDocument.of_json(stream.read(), info.path), inputs, info),)
 
 
-def _placed(place: LakePlace, files: _Files, bounds: ColumnBounds, names: Mapping[int, str]) -> Iterator[PlacedFile]:
+def _place_files(
+    place: LakePlace, files: _Files, bounds: ColumnBounds, names: Mapping[int, str]
+) -> Iterator[PlacedFile]:
     equal = [(d.sequence_number, _values(d, names)) for d in files.equality_deletes]
     about = [(d, *_paths(d)) for d in files.position_deletes]
     for entry in files.data:
@@ -203,7 +205,7 @@ def _paths(deletes: ManifestEntry) -> tuple[bytes | None, bytes | None]:
 
 
 def _on_round(above: list[DocumentSnapshot], round_: DocumentSnapshot) -> list[LakeSnapshot]:
-    told = described(round_.snapshot_id, round_.timestamp_ms, round_.properties)
+    told = describe_snapshot(round_.snapshot_id, round_.timestamp_ms, round_.properties)
     return [
         replace(told, snapshot_id=s.snapshot_id, committed_ms=s.timestamp_ms, round_id=round_.snapshot_id)
         for s in above

@@ -8,7 +8,7 @@ from lakeward.lake.port import LakeSnapshot
 from lakeward.lake.round_properties import offsets_in, offsets_path_in, tiering_epoch_in
 
 
-def described(snapshot_id: int, committed_ms: int, properties: Mapping[str, str]) -> LakeSnapshot:
+def describe_snapshot(snapshot_id: int, committed_ms: int, properties: Mapping[str, str]) -> LakeSnapshot:
     """A snapshot that a tiering service made; `properties` is its summary."""
     return LakeSnapshot(
         snapshot_id,

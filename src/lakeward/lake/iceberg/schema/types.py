@@ -10,7 +10,7 @@ from pyiceberg import types as ice
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema as IcebergSchema
 
-from lakeward.lake.rows.conformed_rows import conformed
+from lakeward.lake.rows.conformed_rows import conform_rows
 from lakeward.lake.rows.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.data_types import DataType, TypeRoot
 from lakeward.model.schema import Schema
@@ -96,7 +96,7 @@ class FileRows:
 
     def of(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The same rows, matched by name; a value that does not fit is refused with its column."""
-        return conformed(rows, self.schema)
+        return conform_rows(rows, self.schema)
 
 
 def _narrow(field: pa.Field) -> pa.Field:

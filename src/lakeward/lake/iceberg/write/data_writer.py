@@ -25,7 +25,7 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 from lakeward.lake.iceberg.schema.layout import partition_of
 from lakeward.lake.iceberg.schema.types import FileRows
 from lakeward.lake.iceberg.write.unnamed_bounds import unnamed_bounds
-from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.parquet_dictionaries import dictionary_columns
 from lakeward.runtime.entropy import SystemEntropy
 
@@ -122,12 +122,12 @@ class DataFileWriter:
         if self._waiting_rows >= _ROW_GROUP_ROWS or self._waiting_bytes >= _ROW_GROUP_BYTES:
             self._row_group()
 
-    def finish(self) -> Written:
+    def finish(self) -> WriteResult:
         """Close the files."""
         self._row_group()
         self._close()
         bytes_ = sum(f.file_size_in_bytes for f in self._files)
-        return Written(self._rows, bytes_, len(self._files), WrittenFiles(self._files).to_bytes())
+        return WriteResult(self._rows, bytes_, len(self._files), WrittenFiles(self._files).to_bytes())
 
     def abort(self) -> None:
         """Remove what was written."""

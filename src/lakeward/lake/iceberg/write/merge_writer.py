@@ -13,7 +13,7 @@ from pyiceberg.table.locations import load_location_provider
 
 from lakeward.lake.iceberg.read.row_positions import DELETE_SCHEMA, deleted_positions, positions_of, rows_without
 from lakeward.lake.iceberg.write.data_writer import DataFileWriter, Writing, WrittenFiles
-from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.last_changes import last_changes
 from lakeward.lake.rows.system_columns import CHANGE, CHANGE_FIELD, DELETED
 from lakeward.runtime.entropy import SystemEntropy
@@ -38,24 +38,24 @@ class MergeWriter:
             self._data.partition(rows)
             self._changes.append(fitting.append_column(CHANGE_FIELD, rows[CHANGE]))
 
-    def finish(self) -> Written:
+    def finish(self) -> WriteResult:
         """Write the new rows, and the places of those they replace."""
         if not self._changes:
-            return Written(0, 0, 0, WrittenFiles([]).to_bytes())
+            return WriteResult(0, 0, 0, WrittenFiles([]).to_bytes())
         changes = last_changes(pa.Table.from_batches(self._changes), self._keys)
         self._changes = []
         kept = changes.filter(pc.not_equal(changes[CHANGE], DELETED)).drop_columns([CHANGE])
-        files = self._rewritten(changes, kept) if self._writing.rewrite else self._added(changes, kept)
+        files = self._rewrite_files(changes, kept) if self._writing.rewrite else self._add_files(changes, kept)
         written = [*files.data, *files.deletes]
-        return Written(changes.num_rows, sum(f.file_size_in_bytes for f in written), len(written), files.to_bytes())
+        return WriteResult(changes.num_rows, sum(f.file_size_in_bytes for f in written), len(written), files.to_bytes())
 
-    def _added(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
+    def _add_files(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
         data = self._data_files(kept)
-        replaced = self._replaced(changes)
+        replaced = self._replaced_positions(changes)
         deletes = [self._delete_file(replaced, changes)] if replaced.num_rows else []
         return WrittenFiles(data, deletes, frozenset(pc.unique(replaced["file_path"]).to_pylist()))
 
-    def _rewritten(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
+    def _rewrite_files(self, changes: pa.Table, kept: pa.Table) -> WrittenFiles:
         """Old rows that no change replaces, and the new ones: one file instead of many, and no deletes."""
         schema = kept.schema
         gone = deleted_positions(self._io, self._writing.delete_paths)
@@ -79,7 +79,7 @@ class MergeWriter:
             with suppress(FileNotFoundError):
                 self._io.delete(self._delete_path)
 
-    def _replaced(self, changes: pa.Table) -> pa.Table:
+    def _replaced_positions(self, changes: pa.Table) -> pa.Table:
         """Where the rows lie that these changes replace: file and position."""
         keys = changes.select(self._keys)
         gone = deleted_positions(self._io, self._writing.delete_paths)

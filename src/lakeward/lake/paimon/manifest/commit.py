@@ -62,7 +62,7 @@ class Committer:
         self, change: Change, properties: Mapping[str, str], newest: PaimonSnapshot | None
     ) -> PaimonSnapshot | None:
         before = [] if newest is None else _lines(self._manifests, newest)
-        base = self._manifests.merged(before)
+        base = self._manifests.merge(before)
         delta, changelog = self._manifests.write(change.files), self._manifests.write(change.changelog)
         name = f"manifest-list-{SystemEntropy().uuid()}"
         lists = [(f"{name}-{i}", lines) for i, lines in enumerate((base, delta, changelog)) if i < 2 or lines]

@@ -30,36 +30,36 @@ _OUR_NAMES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class ExpiryResult:
     """What an expiry removed."""
 
     snapshots: int
     files: int
 
 
-def expire(shape: TableShape, now_ms: int, keep: Iterable[int] = ()) -> Expired:
+def expire(shape: TableShape, now_ms: int, keep: Iterable[int] = ()) -> ExpiryResult:
     """Expire snapshots as the table's `snapshot.*-retained` options say; `keep` are snapshots that readers use."""
     table = shape.path
     snapshots = Snapshots(table)
     going = _too_old(table, shape, snapshots, now_ms, set(keep))
     if not going:
-        return Expired(0, 0)
+        return ExpiryResult(0, 0)
     files = _Files(table, shape)
     candidates = {path for snapshot in going for path in files.of(snapshot)}
     last = going[-1].id
     kept = [s for s in map(snapshots.read, snapshots.numbers()) if s is not None and s.id > last]
-    needed = {path for snapshot in (*kept, *snapshots.all_tagged()) for path in files.of(snapshot)}
+    needed = {path for snapshot in (*kept, *snapshots.all_with_tag()) for path in files.of(snapshot)}
     snapshots.forget([s.id for s in going])
     for path in candidates - needed:
         path.unlink(missing_ok=True)
-    return Expired(len(going), len(candidates - needed))
+    return ExpiryResult(len(going), len(candidates - needed))
 
 
 def orphans(table: LakePath, older_than_ms: int) -> list[LakePath]:
     """Files of ours in the table's folder, last changed before that time, that no snapshot knows."""
     snapshots, files = Snapshots(table), _Files(table, None)
     all_known = [s for s in map(snapshots.read, snapshots.numbers()) if s is not None]
-    known = {path.name for snapshot in (*all_known, *snapshots.all_tagged()) for path in files.of(snapshot)}
+    known = {path.name for snapshot in (*all_known, *snapshots.all_with_tag()) for path in files.of(snapshot)}
     there: list[LakePath] = [*table.rglob("*")]
     return [
         path

@@ -63,7 +63,7 @@ class FileEntry:
         """What makes two entries speak of the same file."""
         return self.partition, self.bucket, self.level, self.name
 
-    def gone(self) -> FileEntry:
+    def removal(self) -> FileEntry:
         """The entry that takes this file away."""
         return FileEntry(DELETED, self.partition, self.bucket, self.total_buckets, self.file)
 
@@ -90,7 +90,7 @@ class Manifests:
 
     def live(self, lines: Iterable[ManifestLine]) -> dict[tuple[Any, ...], FileEntry]:
         """Files that came and have not gone, by identity."""
-        return {key: e for key, e in self._settled(lines).items() if e.kind == ADDED}
+        return {key: e for key, e in self._net_entries(lines).items() if e.kind == ADDED}
 
     def write(self, entries: Sequence[FileEntry]) -> list[ManifestLine]:
         """A manifest of these entries, and its line; nothing for no entries."""
@@ -115,24 +115,24 @@ class Manifests:
         """A list of manifests; returns its size."""
         return _write(self._directory / name, MANIFEST_LIST, lines)
 
-    def merged(self, lines: Sequence[ManifestLine]) -> list[ManifestLine]:
+    def merge(self, lines: Sequence[ManifestLine]) -> list[ManifestLine]:
         """The same files in fewer manifests, once there are many small ones in a row."""
         added, gone = (sum(line[f"_NUM_{k}_FILES"] for line in lines) for k in ("ADDED", "DELETED"))
         if len(lines) >= _SMALL_MAX and gone * _GONE_SHARE > added:
-            return self.write(list(self._settled(lines).values()))
+            return self.write(list(self._net_entries(lines).values()))
         start = len(lines)
         while start and lines[start - 1]["_FILE_SIZE"] < _SMALL_BYTES:
             start -= 1
         if len(lines) - start < _SMALL_MAX:
             return list(lines)
-        return [*lines[:start], *self.write(list(self._settled(lines[start:]).values()))]
+        return [*lines[:start], *self.write(list(self._net_entries(lines[start:]).values()))]
 
     def discard(self, lines: Iterable[ManifestLine], lists: Iterable[str]) -> None:
         """Remove manifests and lists of a snapshot that did not come to be."""
         for name in (*(line["_FILE_NAME"] for line in lines), *lists):
             (self._directory / name).unlink(missing_ok=True)
 
-    def _settled(self, lines: Iterable[ManifestLine]) -> dict[tuple[Any, ...], FileEntry]:
+    def _net_entries(self, lines: Iterable[ManifestLine]) -> dict[tuple[Any, ...], FileEntry]:
         """What is left when files that came and went are taken out; a file that came earlier stays gone."""
         found: dict[tuple[Any, ...], FileEntry] = {}
         for entry in self.entries(lines):

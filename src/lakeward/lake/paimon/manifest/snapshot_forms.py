@@ -9,7 +9,7 @@ from lakeward.lake.round_properties import COMMIT_USER, offsets_in, offsets_path
 USER = "commit-user"
 
 
-def described(snapshot: PaimonSnapshot) -> LakeSnapshot:
+def describe_snapshot(snapshot: PaimonSnapshot) -> LakeSnapshot:
     """A snapshot that a tiering service made."""
     properties = {**snapshot.properties, USER: snapshot.user}
     return LakeSnapshot(

@@ -100,7 +100,7 @@ class Snapshots:
 
     def newest(self) -> PaimonSnapshot | None:
         """The newest snapshot; the hint may be behind, and is only where the search begins."""
-        number = self._hinted() or max(self.numbers(), default=0)
+        number = self._hint() or max(self.numbers(), default=0)
         while self._path(number + 1).is_file():
             number += 1
         return self.read(number) if number else None
@@ -130,14 +130,14 @@ class Snapshots:
         self._tags.mkdir(exist_ok=True)
         whole_files.replace(self._tags / f"{_TAG_PREFIX}{name}", snapshot.to_json().encode())
 
-    def tagged(self, name: str) -> PaimonSnapshot | None:
+    def with_tag(self, name: str) -> PaimonSnapshot | None:
         """The snapshot with that tag."""
         try:
             return PaimonSnapshot.read(self._tags / f"{_TAG_PREFIX}{name}")
         except FileNotFoundError:
             return None
 
-    def all_tagged(self) -> list[PaimonSnapshot]:
+    def all_with_tag(self) -> list[PaimonSnapshot]:
         """Snapshots with a tag, whoever set it."""
         return list(self.tags().values())
 
@@ -156,7 +156,7 @@ class Snapshots:
         """The numbers of the snapshots that are kept."""
         return [int(p.name.removeprefix(_PREFIX)) for p in self._directory.glob(f"{_PREFIX}*")]
 
-    def _hinted(self) -> int | None:
+    def _hint(self) -> int | None:
         try:
             number = int((self._directory / _NEWEST).read_text())
         except (FileNotFoundError, ValueError):

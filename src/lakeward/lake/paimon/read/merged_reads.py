@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from lakeward.lake.files.s3_path import LakePath
 from lakeward.lake.paimon.read.key_order import last_of_each, sorted_by
 from lakeward.lake.paimon.schema.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
-from lakeward.lake.rows.conformed_rows import conformed
-from lakeward.lake.rows.parquet_rows import fitted
+from lakeward.lake.rows.conformed_rows import conform_rows
+from lakeward.lake.rows.parquet_rows import fit_rows
 
 #: Rows that are merged at once, about.
 _RANGE_ROWS = 1 << 20
@@ -74,10 +74,10 @@ def merged_batches(
                 if numbers:
                     there = [name for name in own.names if name in file.schema_arrow.names]
                     rows = range_.cut(file.read_row_groups(numbers, columns=there), keys[0])
-                    batches += [conformed(batch, own) for batch in rows.to_batches()]
+                    batches += [conform_rows(batch, own) for batch in rows.to_batches()]
             rows = last_of_each(sorted_by(pa.Table.from_batches(batches, own), keys, SEQUENCE), keys)
             rows = rows.filter(pc.is_in(rows[KIND], _THERE))
-            yield from (fitted(batch, schema) for batch in rows.to_batches() if batch.num_rows)
+            yield from (fit_rows(batch, schema) for batch in rows.to_batches() if batch.num_rows)
 
 
 def _groups(number: int, file: pq.ParquetFile, key: pa.Field) -> Iterator[_Group]:

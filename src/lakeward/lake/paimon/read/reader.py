@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.files.s3_path import LakePath, lake_path
 from lakeward.lake.paimon.manifest.commit import live_files
 from lakeward.lake.paimon.manifest.manifests import Manifests
-from lakeward.lake.paimon.manifest.snapshot_forms import described, is_round
+from lakeward.lake.paimon.manifest.snapshot_forms import describe_snapshot, is_round
 from lakeward.lake.paimon.manifest.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.read.file_bounds import FileBounds
 from lakeward.lake.paimon.read.merged_reads import merged_batches
@@ -37,7 +37,7 @@ class PaimonReader:
         for snapshot in self._snapshots.back_from(self._snapshots.newest()):
             above.append(snapshot)
             if is_round(snapshot):
-                told = described(snapshot)
+                told = describe_snapshot(snapshot)
                 found += [replace(told, snapshot_id=s.id, committed_ms=s.time_ms, round_id=snapshot.id) for s in above]
                 above = []
         return found
@@ -49,7 +49,7 @@ class PaimonReader:
     def _of_tag(self, snapshot: PaimonSnapshot) -> LakeSnapshot:
         """As far as the round below it; where that has expired, it is not known how far the buckets were."""
         round_ = next((s for s in self._snapshots.back_from(snapshot) if is_round(s)), None)
-        told = described(snapshot if round_ is None else round_)
+        told = describe_snapshot(snapshot if round_ is None else round_)
         return replace(
             told,
             snapshot_id=snapshot.id,
@@ -62,7 +62,7 @@ class PaimonReader:
         """The live files of a snapshot, in the order of the log where there is one."""
         snapshot = self._snapshots.read(snapshot_id)
         if snapshot is None:  # a tag keeps more than the snapshot itself does
-            snapshot = next((s for s in self._snapshots.all_tagged() if s.id == snapshot_id), None)
+            snapshot = next((s for s in self._snapshots.all_with_tag() if s.id == snapshot_id), None)
         if snapshot is None:
             raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(f"Snapshot {snapshot_id} has expired.")
         shape = self._shape

@@ -30,7 +30,7 @@ def place_directory(shape: TableShape, partition: Sequence[Any], bucket: int) ->
     """The directory of a bucket of the partition with these values."""
     types = shape.types_of(shape.partition_keys)
     parts = [
-        f"{_escaped(key)}={_escaped(_text(type_, value))}"
+        f"{_escape(key)}={_escape(_text(type_, value))}"
         for key, type_, value in zip(shape.partition_keys, types, partition, strict=True)
     ]
     return reduce(operator.truediv, [*parts, f"bucket-{bucket}"], shape.path)
@@ -66,5 +66,5 @@ def _timestamp_text(value: Timestamp, digits: int) -> str:
     return f"{java_text.date_text(day)} {hour:02}:{minute:02}:{second:02}" + (f".{fraction}" if fraction else "")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(f"%{ord(c):02X}" if c in _ESCAPED or ord(c) < _FIRST_PRINTABLE else c for c in text)

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from lakeward.lake.paimon.write.parquet_files import ROW_GROUP_ROWS, ParquetFiles
 from lakeward.lake.paimon.write.writing import Writing, WrittenFiles, file_place
-from lakeward.lake.port import LakePlace, Written
-from lakeward.lake.rows.conformed_rows import conformed
+from lakeward.lake.port import LakePlace, WriteResult
+from lakeward.lake.rows.conformed_rows import conform_rows
 
 _ROW_GROUP_BYTES = 128 << 20
 
@@ -27,7 +27,7 @@ class AppendWriter:
         """Take rows with the table's columns and the system columns; rows that do not fit are refused, all of them."""
         if not rows.num_rows:
             return
-        fitting = conformed(rows, self._schema)
+        fitting = conform_rows(rows, self._schema)
         if self._files is None:
             self._files = ParquetFiles(self._shape, file_place(self._shape, self._place, rows))
         self._waiting.append(fitting)
@@ -36,14 +36,14 @@ class AppendWriter:
         if self._waiting_rows >= ROW_GROUP_ROWS or self._waiting_bytes >= _ROW_GROUP_BYTES:
             self._row_group()
 
-    def finish(self) -> Written:
+    def finish(self) -> WriteResult:
         """Close the files."""
         self._row_group()
         if self._files is None:
-            return WrittenFiles().told(0)
+            return WrittenFiles().to_result(0)
         self._files.close()
         entries = self._files.entries
-        return WrittenFiles(new=entries).told(sum(e.rows for e in entries))
+        return WrittenFiles(new=entries).to_result(sum(e.rows for e in entries))
 
     def abort(self) -> None:
         """Remove what was written."""

@@ -19,7 +19,7 @@ from lakeward.lake.paimon.read.key_order import last_of_each, sorted_by
 from lakeward.lake.paimon.schema.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.write.writing import Merging
 from lakeward.lake.port import LakePlace
-from lakeward.lake.rows.conformed_rows import conformed
+from lakeward.lake.rows.conformed_rows import conform_rows
 from lakeward.lake.rows.parquet_rows import parquet_table
 
 _RUNS_MAX = ("num-sorted-run.compaction-trigger", "5")
@@ -46,7 +46,7 @@ def merged_rows(shape: TableShape, directory: LakePath, names: Sequence[str], *,
     schema = shape.file_schema()
     batches: list[pa.RecordBatch] = []
     for name in names:
-        batches += [conformed(b, schema) for b in parquet_table(directory / name).to_batches()]
+        batches += [conform_rows(b, schema) for b in parquet_table(directory / name).to_batches()]
     keys = [KEY_PREFIX + name for name in shape.keys]
     rows = last_of_each(sorted_by(pa.Table.from_batches(batches, schema), keys, SEQUENCE), keys)
     if not is_bottom:

@@ -10,8 +10,8 @@ from lakeward.lake.paimon.schema.shape import KEY_PREFIX, KIND, SEQUENCE
 from lakeward.lake.paimon.write.compaction import merged_rows
 from lakeward.lake.paimon.write.parquet_files import CHANGELOG, DATA, FilePlace, ParquetFiles
 from lakeward.lake.paimon.write.writing import Writing, WrittenFiles, file_place
-from lakeward.lake.port import LakePlace, Written
-from lakeward.lake.rows.conformed_rows import conformed
+from lakeward.lake.port import LakePlace, WriteResult
+from lakeward.lake.rows.conformed_rows import conform_rows
 from lakeward.lake.rows.system_columns import CHANGE
 
 #: Changes that are held before they are sorted and written.
@@ -41,19 +41,19 @@ class KeyWriter:
             return
         if self._file_place is None:
             self._file_place = file_place(self._shape, self._place, rows)
-        fitting = self._numbered(rows)
+        fitting = self._number_rows(rows)
         self._next_sequence += rows.num_rows
         self._held.append(fitting)
         self._held_bytes += fitting.nbytes
         if self._held_bytes >= _HELD_BYTES:
             self._flush()
 
-    def finish(self) -> Written:
+    def finish(self) -> WriteResult:
         """Write what is held; merge the place's files if it is its turn."""
         self._flush()
         if self._writing.merging is not None and self._file_place is not None:
             self._merge()
-        return self._written.told(self._rows)
+        return self._written.to_result(self._rows)
 
     def abort(self) -> None:
         """Remove what was written."""
@@ -81,14 +81,14 @@ class KeyWriter:
             changelog.close()
             self._written.changelog.extend(changelog.entries)
 
-    def _numbered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _number_rows(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Changes as data files have them: keys, number, kind of change, columns."""
         arrays = {KEY_PREFIX + name: rows[name] for name in self._shape.keys}
         arrays[SEQUENCE] = pa.array(np.arange(self._next_sequence, self._next_sequence + rows.num_rows))
         # The log numbers changes +A +I −U +U −D, Paimon +I −U +U −D.
         arrays[KIND] = pa.array(np.maximum(rows[CHANGE].to_numpy(), 1) - np.int8(1))
         arrays |= {f.name: rows[f.name] for f in rows.schema if f.name != CHANGE}
-        return conformed(pa.RecordBatch.from_pydict(arrays), self._schema)
+        return conform_rows(pa.RecordBatch.from_pydict(arrays), self._schema)
 
     def _merge(self) -> None:
         merging, place = self._writing.merging, self._file_place

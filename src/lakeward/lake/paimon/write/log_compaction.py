@@ -12,7 +12,7 @@ from lakeward.lake.paimon.schema.binary_row import of_binary
 from lakeward.lake.paimon.schema.place_directory import place_directory
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.write.parquet_files import FilePlace, ParquetFiles
-from lakeward.lake.rows.conformed_rows import conformed
+from lakeward.lake.rows.conformed_rows import conform_rows
 from lakeward.lake.rows.parquet_rows import parquet_table
 
 #: So many small files may gather before they become one.
@@ -37,7 +37,7 @@ def small_files(shape: TableShape, live: Iterable[FileEntry]) -> Iterator[list[F
                 yield run
 
 
-def rewritten(shape: TableShape, files: Sequence[FileEntry]) -> ParquetFiles:
+def rewrite_files(shape: TableShape, files: Sequence[FileEntry]) -> ParquetFiles:
     """The rows of these files of one place, in larger ones."""
     schema = shape.file_schema()
     values = of_binary(shape.types_of(shape.partition_keys), files[0].partition)
@@ -59,7 +59,7 @@ def rewritten(shape: TableShape, files: Sequence[FileEntry]) -> ParquetFiles:
 
 
 def _rows(path: LakePath, schema: pa.Schema) -> list[pa.RecordBatch]:
-    return [conformed(batch, schema) for batch in parquet_table(path).to_batches()]
+    return [conform_rows(batch, schema) for batch in parquet_table(path).to_batches()]
 
 
 def _small_runs(files: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:

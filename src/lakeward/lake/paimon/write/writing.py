@@ -12,7 +12,7 @@ from lakeward.lake.paimon.schema.binary_row import of_arrow, to_binary
 from lakeward.lake.paimon.schema.place_directory import file_bucket, place_directory
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.write.parquet_files import FilePlace
-from lakeward.lake.port import LakePlace, Written
+from lakeward.lake.port import LakePlace, WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class WrittenFiles:
     merged_from: list[FileEntry] = field(default_factory=list)
     merged_to: list[FileEntry] = field(default_factory=list)
 
-    def told(self, rows: int) -> Written:
+    def to_result(self, rows: int) -> WriteResult:
         """As the port wants it."""
         files = [*self.new, *self.changelog, *self.merged_to]
-        return Written(rows, sum(e.bytes for e in files), len(files), pickle.dumps(self))
+        return WriteResult(rows, sum(e.bytes for e in files), len(files), pickle.dumps(self))
 
     @classmethod
     def of_bytes(cls, data: bytes) -> WrittenFiles:
-        """Back from `told`; only ever read by our own driver."""
+        """Back from `to_result`; only ever read by our own driver."""
         found = pickle.loads(data)  # noqa: S301 - made by our own tasks
         assert isinstance(found, cls)
         return found

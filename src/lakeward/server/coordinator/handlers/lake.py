@@ -43,15 +43,15 @@ class LakeHandlers:
         """LAKE_TIERING_HEARTBEAT: failed, then tiering, then finished, then new work; each table's error is its own."""
         tiering = self._tiering
         forced = set(request.force_finished_tables)
-        failed = _answered(request.failed_tables, tiering.fail)
-        renewed = _answered(request.tiering_tables, tiering.renew)
-        finished = _answered(
+        failed = _answer_entries(request.failed_tables, tiering.fail)
+        renewed = _answer_entries(request.tiering_tables, tiering.renew)
+        finished = _answer_entries(
             request.finished_tables, lambda report: tiering.finish(report, forced=report.table_id in forced)
         )
         taken = tiering.take() if request.request_table else None
         return messages.LakeTieringHeartbeatResponse(
             coordinator_epoch=tiering.coordinator_epoch,
-            tiering_table=None if taken is None else _assigned(*taken),
+            tiering_table=None if taken is None else _assignment(*taken),
             tiering_table_resp=renewed,
             finished_table_resp=finished,
             failed_table_resp=failed,
@@ -63,7 +63,9 @@ class LakeHandlers:
         """PREPARE_LAKE_TABLE_SNAPSHOT: one path, or one error, per table."""
         ignore_previous = bool(request.ignore_previous_table_offsets)
         return messages.PrepareLakeTableSnapshotResponse(
-            prepare_lake_table_resp=tuple(self._prepared(asked, ignore_previous) for asked in request.bucket_offsets)
+            prepare_lake_table_resp=tuple(
+                self._answer_prepare(asked, ignore_previous) for asked in request.bucket_offsets
+            )
         )
 
     def commit(
@@ -73,7 +75,7 @@ class LakeHandlers:
         if not request.lake_table_snapshot_metadata:
             answers = [self._committed_offsets(info) for info in request.tables_req]
         else:
-            answers = [self._committed(metadata) for metadata in request.lake_table_snapshot_metadata]
+            answers = [self._answer_commit(metadata) for metadata in request.lake_table_snapshot_metadata]
             told = {metadata.table_id for metadata in request.lake_table_snapshot_metadata}
             answers += [_without_metadata(info) for info in request.tables_req if info.table_id not in told]
         return messages.CommitLakeTableSnapshotResponse(table_resp=tuple(answers))
@@ -101,7 +103,7 @@ class LakeHandlers:
 
     # -- one table each
 
-    def _prepared(
+    def _answer_prepare(
         self, asked: messages.PbTableOffsets, ignore_previous: bool
     ) -> messages.PbPrepareLakeTableRespForTable:
         try:
@@ -111,7 +113,7 @@ class LakeHandlers:
             return refusal(messages.PbPrepareLakeTableRespForTable, wrong, table_id=asked.table_id)
         return messages.PbPrepareLakeTableRespForTable(table_id=asked.table_id, lake_table_offsets_path=path)
 
-    def _committed(
+    def _answer_commit(
         self, metadata: messages.PbLakeTableSnapshotMetadata
     ) -> messages.PbCommitLakeTableSnapshotRespForTable:
         snapshot = SnapshotEntry(
@@ -123,7 +125,7 @@ class LakeHandlers:
         try:
             self._snapshots.commit(self._table(metadata.table_id), snapshot, metadata.earliest_snapshot_id_to_keep)
         except LakewardError as wrong:
-            return _refused(metadata.table_id, wrong)
+            return _refusal(metadata.table_id, wrong)
         return messages.PbCommitLakeTableSnapshotRespForTable(table_id=metadata.table_id)
 
     def _committed_offsets(
@@ -135,7 +137,7 @@ class LakeHandlers:
             snapshot = SnapshotEntry(info.snapshot_id, path, path, self._clock.now_ms())
             self._snapshots.commit(table, snapshot, keep_from_id=None)
         except LakewardError as wrong:
-            return _refused(info.table_id, wrong)
+            return _refusal(info.table_id, wrong)
         return messages.PbCommitLakeTableSnapshotRespForTable(table_id=table.table_id)
 
     def _prepare(
@@ -173,7 +175,7 @@ class LakeHandlers:
         return table
 
 
-def _answered(
+def _answer_entries(
     entries: Iterable[messages.PbHeartbeatReqForTable], take: Callable[[Report], None]
 ) -> tuple[messages.PbHeartbeatRespForTable, ...]:
     answers = []
@@ -187,16 +189,16 @@ def _answered(
     return tuple(answers)
 
 
-def _assigned(table: TableInfo, epoch: int) -> messages.PbLakeTieringTableInfo:
+def _assignment(table: TableInfo, epoch: int) -> messages.PbLakeTieringTableInfo:
     path = PbTablePath(database_name=table.path.database, table_name=table.path.table)
     return messages.PbLakeTieringTableInfo(table_id=table.table_id, table_path=path, tiering_epoch=epoch)
 
 
 def _without_metadata(info: messages.PbLakeTableSnapshotInfo) -> messages.PbCommitLakeTableSnapshotRespForTable:
     wrong = ErrorCode.UNKNOWN_SERVER_ERROR.error("The snapshot of this table was committed without its offsets file.")
-    return _refused(info.table_id, wrong)
+    return _refusal(info.table_id, wrong)
 
 
-def _refused(table_id: int | None, wrong: LakewardError) -> messages.PbCommitLakeTableSnapshotRespForTable:
+def _refusal(table_id: int | None, wrong: LakewardError) -> messages.PbCommitLakeTableSnapshotRespForTable:
     kind = messages.PbCommitLakeTableSnapshotRespForTable
     return refusal(kind, wrong, table_id=-1 if table_id is None else table_id)

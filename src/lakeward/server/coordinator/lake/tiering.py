@@ -127,14 +127,14 @@ class LakeTiering:
             case events.TableCreated() if is_lake_table(event.table.descriptor):
                 self._add(event.table, self.now_ms())
             case events.TableAltered():
-                self._altered(event.before, event.table)
+                self._on_alter(event.before, event.table)
             case events.TableDropped():
                 self.machine.remove(event.table.table_id, for_ever=True)
                 self._snapshots.forget(event.table)
             case _:
                 pass
 
-    def _altered(self, before: TableInfo, table: TableInfo) -> None:
+    def _on_alter(self, before: TableInfo, table: TableInfo) -> None:
         was, is_ = is_lake_table(before.descriptor), is_lake_table(table.descriptor)
         if not is_:
             self.machine.remove(table.table_id)

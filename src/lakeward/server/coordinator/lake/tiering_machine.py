@@ -132,7 +132,7 @@ class TieringMachine:
 
     def renew(self, table_id: int, epoch: int, now_ms: int) -> None:
         """A tiering service still works on a table."""
-        table = self._checked(table_id, epoch)
+        table = self._table_of_round(table_id, epoch)
         if table.state is not TieringState.TIERING:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
                 f"Table {table_id} is not being tiered, it is {table.state}; there is no heartbeat to renew."
@@ -141,7 +141,7 @@ class TieringMachine:
 
     def finish(self, table_id: int, epoch: int, now_ms: int, *, forced: bool = False) -> bool:
         """A round has ended well; `forced` when it stopped early and the next is to follow. False if none was on."""
-        table = self._checked(table_id, epoch)
+        table = self._table_of_round(table_id, epoch)
         if not self._move(table, TieringEvent.FINISH, now_ms):
             return False
         table.tiered_ms = now_ms
@@ -152,7 +152,7 @@ class TieringMachine:
 
     def fail(self, table_id: int, epoch: int, now_ms: int) -> bool:
         """A round has failed; the table is queued again. False if none was on."""
-        return self._fail(self._checked(table_id, epoch), now_ms)
+        return self._fail(self._table_of_round(table_id, epoch), now_ms)
 
     def _fail(self, table: TieredTable, now_ms: int) -> bool:
         if not self._move(table, TieringEvent.FAIL, now_ms):
@@ -163,7 +163,7 @@ class TieringMachine:
         self._move(table, TieringEvent.HOLD if held else TieringEvent.AGAIN, now_ms)
         return True
 
-    def _checked(self, table_id: int, epoch: int) -> TieredTable:
+    def _table_of_round(self, table_id: int, epoch: int) -> TieredTable:
         table = self._tables.get(table_id)
         if table is None:
             raise ErrorCode.TABLE_NOT_EXIST.error(

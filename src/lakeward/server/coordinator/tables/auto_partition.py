@@ -77,7 +77,7 @@ class AutoPartition:
                 break
         return list(dict.fromkeys(values))
 
-    def oldest_kept(self, now_ms: int) -> str | None:
+    def oldest_period(self, now_ms: int) -> str | None:
         """The oldest period that retention keeps; None when it keeps all."""
         if self.retention < 0:
             return None
@@ -86,9 +86,9 @@ class AutoPartition:
         except OverflowError:
             return None
 
-    def expired(self, values: Iterable[str], now_ms: int) -> list[str]:
+    def expired_periods(self, values: Iterable[str], now_ms: int) -> list[str]:
         """Those of these periods that retention drops."""
-        oldest = self.oldest_kept(now_ms)
+        oldest = self.oldest_period(now_ms)
         if oldest is None:
             return []
         return [value for value in values if value < oldest and value != HISTORICAL]
@@ -100,10 +100,10 @@ class AutoPartition:
                 f"Partition value '{value}' does not match the expected format '{self.format.pattern}'"
                 f" for auto-partition time unit '{self.unit}'."
             )
-        if self.enabled and self.expired([value], now_ms):
+        if self.enabled and self.expired_periods([value], now_ms):
             raise ErrorCode.PARTITION_SPEC_INVALID.error(
                 f"Partition value '{value}' is out-of-date. The earliest retained partition is"
-                f" '{self.oldest_kept(now_ms)}'."
+                f" '{self.oldest_period(now_ms)}'."
             )
 
 

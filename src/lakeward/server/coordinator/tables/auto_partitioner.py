@@ -44,17 +44,17 @@ class AutoPartitioner:
             return
         settings = AutoPartition.of(descriptor.properties, self._clock.zone())
         now_ms = self._clock.now_ms()
-        expired = self._expired(table, settings, self._clock.settled_ms())
+        expired = self._expired_partitions(table, settings, self._clock.settled_ms())
         if expired:
             self._catalog.drop_partitions(expired)
             _log.info("table %s: partitions %s have expired", table.path, ", ".join(p.name for p in expired))
         if len(descriptor.partition_keys) == 1:
             self._create_ahead(table, settings, now_ms)
 
-    def _expired(self, table: TableInfo, settings: AutoPartition, now_ms: int) -> list[PartitionInfo]:
+    def _expired_partitions(self, table: TableInfo, settings: AutoPartition, now_ms: int) -> list[PartitionInfo]:
         position = settings.key_position(table.descriptor.partition_keys)
         partitions = self._catalog.partitions_of(table.table_id)
-        gone = set(settings.expired((p.values[position] for p in partitions), now_ms))
+        gone = set(settings.expired_periods((p.values[position] for p in partitions), now_ms))
         return [p for p in partitions if p.values[position] in gone]
 
     def _create_ahead(self, table: TableInfo, settings: AutoPartition, now_ms: int) -> None:

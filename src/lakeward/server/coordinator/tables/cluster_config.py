@@ -53,7 +53,7 @@ class ClusterConfig:
                 " open to everybody who reaches its port. It is left out from the next change of options on",
                 key,
             )
-        self._current = self._merged(self._dynamic)
+        self._current = self._options_with(self._dynamic)
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -74,7 +74,7 @@ class ClusterConfig:
         """Every setting that is not a default, and where it came from."""
         described = {key: (text, "INITIAL_SERVER_CONFIG") for key, text in self._static.texts.items()}
         described |= {key: (text, "DYNAMIC_SERVER_CONFIG") for key, text in self._dynamic.items()}
-        return [DescribedConfig(key, _masked(key, text), source) for key, (text, source) in sorted(described.items())]
+        return [DescribedConfig(key, _mask(key, text), source) for key, (text, source) in sorted(described.items())]
 
     def alter(self, alterations: Iterable[Alteration]) -> None:
         """Apply all changes, or none; CONFIG says what is wrong."""
@@ -83,7 +83,7 @@ class ClusterConfig:
             self._apply(alteration, wanted)
         if wanted == self._dynamic:
             return
-        current = self._merged(wanted)
+        current = self._options_with(wanted)
         changed = {key for key, _ in wanted.items() ^ self._dynamic.items()}
         if any(key.startswith(LAKE_PREFIX) for key in changed):
             check_lake_settings(current)
@@ -115,13 +115,13 @@ class ClusterConfig:
             return
         value = SERVER_OPTIONS.canonical(alteration.key, alteration.value)[1]
         if alteration.op in {AlterOp.APPEND, AlterOp.SUBTRACT}:
-            value = _combined(key, wanted.get(key, self._static.texts.get(key, "")), value, AlterOp(alteration.op))
+            value = _combine(key, wanted.get(key, self._static.texts.get(key, "")), value, AlterOp(alteration.op))
         elif alteration.op != AlterOp.SET:
             raise ErrorCode.CONFIG.error(f"The operation {alteration.op} on option '{key}' is not known.")
         _check_value(key, value)
         wanted[key] = value
 
-    def _merged(self, dynamic: Mapping[str, str]) -> ServerOptions:
+    def _options_with(self, dynamic: Mapping[str, str]) -> ServerOptions:
         texts = {key: text for key, text in {**self._static.texts, **dynamic}.items() if dynamic.get(key) != _NOTHING}
         return ServerOptions(MappingProxyType(texts), self._static.sources)
 
@@ -153,7 +153,7 @@ def _check_value(key: str, value: str) -> None:
         raise ErrorCode.CONFIG.error(family + wrong.message) from wrong
 
 
-def _combined(key: str, before: str, value: str, op: AlterOp) -> str:
+def _combine(key: str, before: str, value: str, op: AlterOp) -> str:
     option = SERVER_OPTIONS.rows.get(key)
     if option is None or option.kind not in (LIST, MAP):
         raise ErrorCode.CONFIG.error(f"The option '{key}' is neither a list nor a map; it can only be set or deleted.")
@@ -173,7 +173,7 @@ def _keys_of(value: str) -> set[str]:
     return {pair.partition(":")[0].strip() for pair in value.split(",")}
 
 
-def _masked(key: str, text: str) -> str | None:
+def _mask(key: str, text: str) -> str | None:
     """A setting as everybody may see it: declared ones that are no secret, and of the others those on the list."""
     if text == _NOTHING:
         return None

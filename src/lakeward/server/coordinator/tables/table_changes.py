@@ -27,7 +27,7 @@ def with_altered_properties(
     own_keys = [a.key for a in canonical if a.key.startswith(table_options.PREFIX)]
     _check_alterable(own_keys)
     _check_fits_table(table, own_keys)
-    table_rules.check_told(a.key for a in canonical if a.op != AlterOp.DELETE and a.key not in own_keys)
+    table_rules.check_no_secrets(a.key for a in canonical if a.op != AlterOp.DELETE and a.key not in own_keys)
     properties = dict(table.descriptor.properties)
     custom = dict(table.descriptor.custom_properties)
     for alteration in canonical:

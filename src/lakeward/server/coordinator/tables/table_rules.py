@@ -45,10 +45,10 @@ def check_table(descriptor: TableDescriptor, *, bucket_max: int, lake_format: st
     if table_options.LAKE_ENABLED.read(properties):
         check_lake_columns(descriptor.schema)
     check_tiering_properties(descriptor.custom_properties)
-    check_told(descriptor.custom_properties)
+    check_no_secrets(descriptor.custom_properties)
 
 
-def check_told(properties: Iterable[str]) -> None:
+def check_no_secrets(properties: Iterable[str]) -> None:
     """Refuse secrets among a table's properties: every client is told all of them."""
     secret = next(filter(is_of_secret, properties), None)
     if secret is not None:

@@ -32,7 +32,7 @@ class CopyTrouble:
         """Whether the last thing that was tried failed."""
         return self._since_s is not None
 
-    def failed(self, wrong: Exception) -> float:
+    def note_failure(self, wrong: Exception) -> float:
         """Something failed; returns for how many seconds to leave the store alone."""
         self.failures_total += 1
         self._failures += 1
@@ -45,7 +45,7 @@ class CopyTrouble:
             _log.error("%s fail and will be tried again until they work: %s", self._what, wrong)
         return _BACKOFF.pause_s(self._failures)
 
-    def worked(self) -> None:
+    def note_success(self) -> None:
         """Something was done."""
         if self._since_s is not None and self._is_said:
             gone_s = self._monotonic() - self._since_s

@@ -88,7 +88,7 @@ class FencedStore:
         await self._inner.close()
 
 
-async def fenced(store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy) -> FencedStore:
+async def claim_store(store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy) -> FencedStore:
     """A store that is ours from now on; one that belongs to another server is refused.
 
     A store that does not answer becomes ours as soon as it does, and is not written to before.

@@ -101,7 +101,7 @@ class Ownership:
             if newest is not None and newest.epoch > self.owner.epoch:
                 self.replaced_by = newest
         if self.replaced_by is not None:
-            raise replaced(self._store.url, self.replaced_by)
+            raise takeover_error(self._store.url, self.replaced_by)
 
 
 async def take_over(store: RemoteStore, server_id: str, clock: Clock) -> Owner:
@@ -141,7 +141,7 @@ async def newest_owner(store: RemoteStore) -> Owner | None:
         raise ErrorCode.STORAGE.error(f"{store.url}/{found[-1]} cannot be understood: {wrong!r}.") from wrong
 
 
-def replaced(url: str, by: Owner) -> LakewardError:
+def takeover_error(url: str, by: Owner) -> LakewardError:
     """What a server says that has been replaced."""
     return ErrorCode.FENCED_LEADER_EPOCH.error(
         f"Another server has taken over {url} ({by}): this one was replaced and takes no more writes. Stop it and use "

@@ -53,7 +53,7 @@ class SecurityTokens:
         if self._ask is None:
             return _NO_TOKEN
         if self._kept is not None and self._clock.monotonic() < self._stale_s:
-            return _given(self._kept)
+            return _token_or_raise(self._kept)
         self._waiting.append(exchange)
         if self._asking is None:
             self._asking = asyncio.create_task(self._renew(self._ask))
@@ -78,7 +78,7 @@ class SecurityTokens:
                 exchange.reply(self._kept)
 
 
-def _given(kept: GetFileSystemSecurityTokenResponse | LakewardError) -> GetFileSystemSecurityTokenResponse:
+def _token_or_raise(kept: GetFileSystemSecurityTokenResponse | LakewardError) -> GetFileSystemSecurityTokenResponse:
     if isinstance(kept, LakewardError):
         raise ErrorCode.SECURITY_TOKEN.error(kept.message)
     return kept

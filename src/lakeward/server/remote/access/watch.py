@@ -45,13 +45,13 @@ class OwnershipWatch:
             pause_s = _INTERVAL_S
             try:
                 await self._ownership.look(self._ends())
-                self._trouble.worked()
+                self._trouble.note_success()
             except InvalidError as wrong:
                 self._writes.stop(REPLACED, wrong)
                 _log.error("%s", wrong.message)
                 return
             except Exception as wrong:  # noqa: BLE001 - a server that looks no more would never find out
-                pause_s = max(pause_s, self._trouble.failed(wrong))
+                pause_s = max(pause_s, self._trouble.note_failure(wrong))
             await asyncio.sleep(pause_s)
 
     async def stop(self) -> None:

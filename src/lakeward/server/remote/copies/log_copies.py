@@ -183,9 +183,9 @@ class LogCopies:
                 del self._queue[bucket]
                 task = asyncio.get_running_loop().create_task(self._bring(bucket))
                 self._tasks[bucket] = task
-                task.add_done_callback(lambda _, bucket=bucket: self._ended(bucket))  # type: ignore[misc]
+                task.add_done_callback(lambda _, bucket=bucket: self._on_end(bucket))  # type: ignore[misc]
 
-    def _ended(self, bucket: TableBucket) -> None:
+    def _on_end(self, bucket: TableBucket) -> None:
         self._tasks.pop(bucket, None)
         self._begin()
 
@@ -217,7 +217,7 @@ class LogCopies:
         try:
             is_done = await self._up_to_date(bucket)
         except LakewardError as wrong:
-            self._failed(bucket, wrong)
+            self._on_failure(bucket, wrong)
             self._tell(bucket, wrong)
         except Exception as wrong:  # noqa: BLE001 - one bucket's trouble must not end the copies of others
             self._say_once(bucket, wrong)
@@ -228,11 +228,11 @@ class LogCopies:
             if not is_done:
                 self._queue[bucket] = None
 
-    def _failed(self, bucket: TableBucket, wrong: LakewardError) -> None:
+    def _on_failure(self, bucket: TableBucket, wrong: LakewardError) -> None:
         if not self._buckets.exists(bucket):
             return
         if wrong.code in _OF_THE_STORE:
-            pause_s = self.trouble.failed(wrong)
+            pause_s = self.trouble.note_failure(wrong)
             self._not_before_s = self._clock.monotonic() + pause_s
             self._queue[bucket] = None
             asyncio.get_running_loop().call_later(pause_s, self._begin)
@@ -258,11 +258,11 @@ class LogCopies:
         candidates = list(islice(log.closed_behind(manifest.copied_end_offset), self._limits.segments + 1))
         copied, wrong = await self._copy(log, manifest, candidates[: self._limits.segments])
         manifest = manifest.with_segments(copied)
-        manifest = manifest.without_first(self._expired(bucket, manifest, log))
+        manifest = manifest.without_first(self._expired_count(bucket, manifest, log))
         if manifest != before:
             await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied])
             if wrong is None:
-                self.trouble.worked()
+                self.trouble.note_success()
         self._retain(bucket)
         if wrong is not None:
             raise wrong
@@ -298,7 +298,7 @@ class LogCopies:
             try:
                 copied.append(await upload(self._store, directory, segment_id, held, self._limits.pace))
             except Exception as wrong:  # noqa: BLE001 - what succeeded before is committed, then it is raised
-                self._garbage.unused(directory, [segment_id])
+                self._garbage.discard_now(directory, [segment_id])
                 return copied, wrong
             finally:
                 await asyncio.to_thread(held.release)  # the last link of a large file takes its time
@@ -306,7 +306,7 @@ class LogCopies:
             self.counts.bytes += held.size_bytes
         return copied, None
 
-    def _expired(self, bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> int:
+    def _expired_count(self, bucket: TableBucket, manifest: LogManifest, log: LogTablet) -> int:
         only_here = log.bytes_from(manifest.copied_end_offset)
         floor = self._floor_of(bucket)
         return expired_segments(manifest, log.settings, self._clock.settled_ms(), only_here, floor)
@@ -321,13 +321,13 @@ class LogCopies:
             self._buckets.table(bucket)  # it may have been dropped meanwhile
             self._logs.commit(bucket, manifest, path)
         except Exception:
-            self._garbage.unused(directory, copied, manifest_id)
+            self._garbage.discard_now(directory, copied, manifest_id)
             raise
         named = {segment.segment_id for segment in manifest.segments}
         gone = [one.segment_id for one in before.segments if one.segment_id not in named]
         gone += [one for one in copied if one not in named]
         self.counts.expired += len(gone)
-        self._garbage.replaced(directory, None if pointer is None else pointer.remote_log_manifest_path, gone)
+        self._garbage.discard_later(directory, None if pointer is None else pointer.remote_log_manifest_path, gone)
         log = self._local.find(bucket)
         if log is not None and log.copied_offset is not None:
             log.note_copy(manifest.copied_end_offset)

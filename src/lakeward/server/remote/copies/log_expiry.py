@@ -13,7 +13,7 @@ def expired_segments(
 
     `local_bytes` is the size of what is only here. What lies behind `keep_from_offset` stays in any case.
     """
-    count = manifest.expired(now_ms, settings.ttl_ms, keep_from_offset)
+    count = manifest.expired_count(now_ms, settings.ttl_ms, keep_from_offset)
     if settings.retention_bytes < 0:
         return count
     total = manifest.without_first(count).size_bytes + local_bytes

@@ -39,7 +39,7 @@ class TableNumbers:
 
 
 @dataclass(slots=True)
-class _Counted:
+class _Counts:
     tables: dict[str, TableNumbers] = field(default_factory=dict)
     total: TableNumbers = field(default_factory=TableNumbers)
 
@@ -73,18 +73,18 @@ class RemoteLogStatus:
         self._copies = copies
         self._garbage = garbage
         self._clock = clock
-        self._counted = _Counted()
+        self._counted = _Counts()
         self._counted_s = -_FRESH_S
 
-    def numbers(self) -> _Counted:
+    def numbers(self) -> _Counts:
         """Everything, by table and in all; counted once for all that is asked in a moment."""
         now_s = self._clock.monotonic()
         if now_s - self._counted_s >= _FRESH_S:
             self._counted, self._counted_s = self._count(), now_s
         return self._counted
 
-    def _count(self) -> _Counted:
-        counted = _Counted()
+    def _count(self) -> _Counts:
+        counted = _Counts()
         for bucket, one in self._buckets():
             table = self._catalog.table_by_id(bucket.table_id)
             if table is not None:

@@ -3,7 +3,7 @@
     lakeward/metadata/<epoch>-<number>.db.gz    the whole file; the highest name that can be read counts, two are kept
 
 Whatever a pointer in the metadata has stopped naming may be deleted from remote storage only once a backup says so
-too: `settled` waits for that.
+too: `drain` waits for that.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class MetadataBackup:
         self._changes += 1
         self._wanted.set()
 
-    async def settled(self) -> None:
+    async def drain(self) -> None:
         """Wait until all changes up to now are in remote storage."""
         number = self._changes
         async with self._progress:
@@ -88,7 +88,7 @@ class MetadataBackup:
                 return  # another server has taken over, and says so
             except Exception as wrong:  # noqa: BLE001 - whatever it is, later changes must not be lost with it
                 self._wanted.set()
-                await asyncio.sleep(self.trouble.failed(wrong))
+                await asyncio.sleep(self.trouble.note_failure(wrong))
 
     async def copy(self) -> None:
         """Copy the metadata as it is now; what was there before goes, except for the one before."""
@@ -98,11 +98,11 @@ class MetadataBackup:
         for path in named.keys() - self._mirrored:
             await self._store.put_file(path, named[path])
             self._mirrored.add(path)
-        content = await asyncio.to_thread(self._packed)
+        content = await asyncio.to_thread(self._pack)
         name = f"{BACKUPS}/{self._ownership.epoch:010d}-{self._number:012d}{SUFFIX}"
         await self._store.put(name, content)
         self._number += 1
-        self.trouble.worked()
+        self.trouble.note_success()
         async with self._progress:
             self._copied = max(self._copied, number)
             self._progress.notify_all()
@@ -112,8 +112,8 @@ class MetadataBackup:
         self._mirrored -= self._unnamed
         self._unnamed = unnamed  # the backup before this one still names them
 
-    def _packed(self) -> bytes:
-        return gzip.compress(self._metadata.image().sealed(), _PACKING)
+    def _pack(self) -> bytes:
+        return gzip.compress(self._metadata.image().to_bytes(), _PACKING)
 
     async def stop(self) -> None:
         """Copy once more if there is something to copy, then no more."""
@@ -126,7 +126,7 @@ class MetadataBackup:
             try:
                 await asyncio.wait_for(self.copy(), _LAST_S)
             except (LakewardError, TimeoutError) as wrong:
-                self.trouble.failed(wrong)
+                self.trouble.note_failure(wrong)
 
 
 async def stored_backups(store: RemoteStore) -> list[str]:
@@ -135,7 +135,7 @@ async def stored_backups(store: RemoteStore) -> list[str]:
     return sorted(found, reverse=True)
 
 
-def unpacked(content: bytes) -> bytes:
+def unpack(content: bytes) -> bytes:
     """A backup as a metadata file; raises ValueError when it is damaged."""
     try:
         return gzip.decompress(content)

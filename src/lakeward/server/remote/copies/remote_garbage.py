@@ -46,14 +46,14 @@ class RemoteGarbage:
 
     # -- what is garbage
 
-    def replaced(self, log_directory: str, manifest_path: str | None, segment_ids: Iterable[str]) -> None:
+    def discard_later(self, log_directory: str, manifest_path: str | None, segment_ids: Iterable[str]) -> None:
         """A manifest has been replaced, and segments are no longer named by the new one."""
         at_ms = self._clock.now_ms() + self._delay_ms
         if manifest_path is not None:
             self._due.append(_Due(at_ms, manifest_path, is_directory=False))
         self._due += [_Due(at_ms, segment_directory(log_directory, one), is_directory=True) for one in segment_ids]
 
-    def unused(self, log_directory: str, segment_ids: Iterable[str], manifest_id: str | None = None) -> None:
+    def discard_now(self, log_directory: str, segment_ids: Iterable[str], manifest_id: str | None = None) -> None:
         """Files that nobody was ever told of; they may go at once."""
         self._due += [_Due(0, segment_directory(log_directory, one), is_directory=True) for one in segment_ids]
         if manifest_id is not None:
@@ -86,19 +86,19 @@ class RemoteGarbage:
         """Delete what is due, in the background; call it every now and then."""
         if self._work is None and self._clock.monotonic() >= self._not_before_s and (self._drops or self._ready()):
             self._work = asyncio.get_running_loop().create_task(self._collect())
-            self._work.add_done_callback(self._collected)
+            self._work.add_done_callback(self._on_end)
 
     def _ready(self) -> bool:
         now_ms = self._clock.now_ms()
         return any(one.at_ms <= now_ms for one in self._due)
 
-    def _collected(self, work: asyncio.Task[None]) -> None:
+    def _on_end(self, work: asyncio.Task[None]) -> None:
         self._work = None
         if work.cancelled():
             return
         wrong = work.exception()
         if isinstance(wrong, Exception):
-            self._not_before_s = self._clock.monotonic() + self._trouble.failed(wrong)
+            self._not_before_s = self._clock.monotonic() + self._trouble.note_failure(wrong)
 
     async def _collect(self) -> None:
         for directory, after in list(self._drops.items()):
@@ -115,7 +115,7 @@ class RemoteGarbage:
                 await self._store.delete_all(one.path)
         done: Collection[_Due] = set(ready)
         self._due = [one for one in self._due if one not in done]
-        self._trouble.worked()
+        self._trouble.note_success()
 
     async def stop(self) -> None:
         """Let the rest be for the next time."""

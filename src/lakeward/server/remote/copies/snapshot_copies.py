@@ -22,7 +22,7 @@ from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.books.kv_snapshots import KvSnapshots, RemoteSnapshot
 from lakeward.server.remote.access.copy_trouble import CopyTrouble
-from lakeward.server.remote.copies.snapshot_files import SnapshotFiles, Uploaded
+from lakeward.server.remote.copies.snapshot_files import SnapshotFiles, Upload
 from lakeward.storage.kv.store.held_snapshot import HeldSnapshot
 from lakeward.storage.kv.store.snapshots import Snapshot
 
@@ -97,7 +97,7 @@ class SnapshotCopies:
 
     # -- which buckets
 
-    def taken(self, bucket: TableBucket, snapshot: Snapshot) -> None:
+    def on_snapshot(self, bucket: TableBucket, snapshot: Snapshot) -> None:
         """A snapshot was written. To be called on the thread that wrote it, so that it is still there."""
         held = HeldSnapshot(snapshot)
         self._loop.call_soon_threadsafe(self.add, bucket, held)
@@ -130,9 +130,9 @@ class SnapshotCopies:
             if bucket not in self._tasks:
                 task = self._loop.create_task(self._bring(bucket, self._queue.pop(bucket)))
                 self._tasks[bucket] = task
-                task.add_done_callback(lambda _, bucket=bucket: self._ended(bucket))  # type: ignore[misc]
+                task.add_done_callback(lambda _, bucket=bucket: self._on_end(bucket))  # type: ignore[misc]
 
-    def _ended(self, bucket: TableBucket) -> None:
+    def _on_end(self, bucket: TableBucket) -> None:
         self._tasks.pop(bucket, None)
         self._begin()
 
@@ -172,13 +172,13 @@ class SnapshotCopies:
             held.release()
             raise
         except Exception as wrong:  # noqa: BLE001 - one bucket's trouble must not end the copies of others
-            self._failed(bucket, held, wrong)
+            self._on_failure(bucket, held, wrong)
         else:
             held.release()
             self._told.discard(bucket)
-            self.trouble.worked()
+            self.trouble.note_success()
 
-    def _failed(self, bucket: TableBucket, held: HeldSnapshot, wrong: Exception) -> None:
+    def _on_failure(self, bucket: TableBucket, held: HeldSnapshot, wrong: Exception) -> None:
         is_useless = isinstance(wrong, LakewardError) and wrong.code in _USELESS
         if is_useless or bucket in self._queue:  # where a newer one waits
             held.release()
@@ -186,7 +186,7 @@ class SnapshotCopies:
             self._queue[bucket] = held
         if is_useless:
             return
-        pause_s = self.trouble.failed(wrong)
+        pause_s = self.trouble.note_failure(wrong)
         self._not_before_s = self._clock.monotonic() + pause_s
         self._loop.call_later(pause_s, self._begin)
         if not isinstance(wrong, LakewardError | OSError) and bucket not in self._told:
@@ -218,7 +218,7 @@ class SnapshotCopies:
         self._remove_later(bucket, gone)
         _log.debug("snapshot %d of %s is in %s", snapshot_id, bucket, directory)
 
-    def _commit(self, bucket: TableBucket, uploaded: Uploaded, path: str, *, is_rocksdb: bool) -> list[RemoteSnapshot]:
+    def _commit(self, bucket: TableBucket, uploaded: Upload, path: str, *, is_rocksdb: bool) -> list[RemoteSnapshot]:
         metadata = uploaded.metadata
         committed = RemoteSnapshot(metadata.snapshot_id, metadata.log_offset, path, is_rocksdb)
         gone = self._snapshots.commit(bucket, committed, self._keep())

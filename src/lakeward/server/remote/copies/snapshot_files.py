@@ -35,7 +35,7 @@ _Identity = tuple[str, int, int]
 
 
 @dataclass(slots=True)
-class Uploaded:
+class Upload:
     """A snapshot whose files are in the store; nothing names them yet."""
 
     metadata: SnapshotMetadata
@@ -83,7 +83,7 @@ class SnapshotFiles:
 
     # -- writing
 
-    async def upload(self, snapshot: Snapshot, snapshot_id: int, entropy: Entropy, pace: Pace | None) -> Uploaded:
+    async def upload(self, snapshot: Snapshot, snapshot_id: int, entropy: Entropy, pace: Pace | None) -> Upload:
         """Copy what the store lacks of a snapshot. Whatever fails, nothing stays behind."""
         own_directory = snapshot_directory(self._directory, snapshot_id)
         shared: list[SnapshotFile] = []
@@ -114,7 +114,7 @@ class SnapshotFiles:
             log_offset=snapshot.log_offset,
             row_count=snapshot.row_count,
         )
-        return Uploaded(metadata, new_paths)
+        return Upload(metadata, new_paths)
 
     async def _copy(self, snapshot: Snapshot, work: Sequence[tuple[str, str, int]], pace: Pace | None) -> None:
         turns = asyncio.Semaphore(_PARALLEL)
@@ -137,7 +137,7 @@ class SnapshotFiles:
         for wrong in failures:
             raise wrong
 
-    async def seal(self, uploaded: Uploaded, snapshot: Snapshot) -> str:
+    async def seal(self, uploaded: Upload, snapshot: Snapshot) -> str:
         """Write the snapshot's metadata, which makes it whole; its path."""
         metadata = uploaded.metadata
         path = f"{snapshot_directory(self._directory, metadata.snapshot_id)}/{FILE_NAME}"

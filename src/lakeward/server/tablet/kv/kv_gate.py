@@ -14,7 +14,7 @@ from lakeward.server.tablet.state.states import Before, States
 LARGE_ROWS = 50_000
 
 
-class Asked(Protocol):
+class StateRequest(Protocol):
     """A request that has been read: it knows which states it is about."""
 
     @property
@@ -23,7 +23,7 @@ class Asked(Protocol):
         ...
 
 
-_A = TypeVar("_A", bound=Asked)
+_A = TypeVar("_A", bound=StateRequest)
 _R = TypeVar("_R")
 
 

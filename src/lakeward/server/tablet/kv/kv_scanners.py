@@ -90,14 +90,14 @@ class KvScanners:
                 return self._begin(request.bucket_scan_req, request, exchange)
             return self._continue(request, exchange)
         except LakewardError as wrong:
-            return self._failed(self._own(request, exchange), wrong)
+            return self._fail(self._own(request, exchange), wrong)
 
     def _own(self, request: ScanKvRequest, exchange: Exchange) -> bytes | None:
         """The cursor a request names, if it is the client's own."""
         scanner = None if request.scanner_id is None else self._open.get(request.scanner_id)
         return None if scanner is None or scanner.connection is not exchange.connection else request.scanner_id
 
-    def _failed(self, scanner_id: bytes | None, wrong: LakewardError) -> ScanKvResponse:
+    def _fail(self, scanner_id: bytes | None, wrong: LakewardError) -> ScanKvResponse:
         if scanner_id is not None:
             self._forget(scanner_id)
         return refusal(ScanKvResponse, wrong)
@@ -167,7 +167,7 @@ class KvScanners:
                     scanner.view = await holding
                 count, records = await self._busy.on_thread(partial(_read, scanner, request))
             except LakewardError as wrong:
-                return self._failed(scanner_id, wrong)
+                return self._fail(scanner_id, wrong)
             finally:
                 scanner.is_reading = False
                 if scanner.is_forgotten and scanner.view is not None:

@@ -40,7 +40,7 @@ _ROW = (None,) * (len(_COLUMNS) - 1)
 def warm_up() -> None:
     """Put, look up, scan, snapshot and recover a few rows of a table that nobody sees."""
     schema = Schema.of(_COLUMNS, primary_key=["id"])
-    descriptor = TableDescriptor(schema, bucket_count=1).normalized()
+    descriptor = TableDescriptor(schema, bucket_count=1).normalize()
     info = TableInfo(TablePath("warm", "up"), 0, 1, descriptor, 0, 0)
     table = KvTable.of(info, lambda _: schema)
     disk, directory = MemoryFiles(), Path("/warm-up")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lakeward.records.kernels.compiled import compiled
+from lakeward.records.kernels.kernel import kernel
 
 U8 = NDArray[np.uint8]
 I64 = NDArray[np.int64]
@@ -17,7 +17,7 @@ PARTITION_ID, HAS_PARTITION, BUCKET_ID, HAS_BUCKET, NAME_START, NAME_END, KEY_CO
 DAMAGED = -1
 
 
-@compiled
+@kernel
 def _varint(data: Any, at: Any) -> Any:
     """The number at a position, and the position behind it; DAMAGED as position when it is cut off."""
     value = np.uint64(0)
@@ -32,7 +32,7 @@ def _varint(data: Any, at: Any) -> Any:
     return np.int64(0), DAMAGED
 
 
-@compiled
+@kernel
 def cut_keys(data: U8, head: I64, starts: I64, ends: I64) -> Any:
     """The fields of one bucket's request. With empty `starts` the keys are only counted; False when it is damaged."""
     at = 0
@@ -67,7 +67,7 @@ def cut_keys(data: U8, head: I64, starts: I64, ends: I64) -> Any:
     return True
 
 
-@compiled
+@kernel
 def _width(value: Any) -> Any:
     width = 1
     while value > 127:
@@ -76,7 +76,7 @@ def _width(value: Any) -> Any:
     return width
 
 
-@compiled
+@kernel
 def _put_varint(out: Any, at: Any, value: Any) -> Any:
     while value > 127:
         out[at] = (value & 0x7F) | 0x80
@@ -86,7 +86,7 @@ def _put_varint(out: Any, at: Any, value: Any) -> Any:
     return at + 1
 
 
-@compiled
+@kernel
 def values_bytes(starts: I64, ends: I64) -> Any:
     """Bytes of the answer's values: `5 {1 value}` each, `5 {}` where there is none."""
     total = 0
@@ -99,7 +99,7 @@ def values_bytes(starts: I64, ends: I64) -> Any:
     return total
 
 
-@compiled
+@kernel
 def put_values(data: U8, starts: I64, ends: I64, out: U8, at: Any) -> None:
     """Write the answer's values."""
     for i in range(len(starts)):

@@ -97,7 +97,7 @@ class Lookups:
             bytes_left -= found.size
         size = self._limits.answer_bytes - bytes_left
         if size < _LARGE_BYTES:
-            return _packed(answers)
+            return _pack_answers(answers)
         if not self._has_room(size):
             raise no_room()
         self._busy.answer_later(exchange, self._packed_beside(answers))
@@ -108,7 +108,7 @@ class Lookups:
             raise too_many_keys(count, self._limits.keys)
 
     async def _packed_beside(self, answers: list[_Answer]) -> PackedLookupResponse:
-        return await self._busy.on_thread(lambda: _packed(answers))
+        return await self._busy.on_thread(lambda: _pack_answers(answers))
 
     def _find(
         self, asked: AskedKeys, bucket: TableBucket, version: int, bytes_max: int, *, insert_missing: bool
@@ -183,7 +183,7 @@ class _Answer(NamedTuple):
         return 0 if isinstance(self.found, LakewardError) else self.found.buffer.size
 
 
-def _packed(answers: list[_Answer]) -> PackedLookupResponse:
+def _pack_answers(answers: list[_Answer]) -> PackedLookupResponse:
     return PackedLookupResponse(
         buckets_resp=tuple(
             encode(bucket_refusal(PbLookupRespForBucket, asked, found))

@@ -12,7 +12,7 @@ from lakeward.records.batch.kv_batch import KvBatch, kv_crc_is_right, parse_kv_b
 from lakeward.rpc.dispatch import Exchange, Steps, at_once
 from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.tablet.log.append_checks import refused
+from lakeward.server.tablet.log.append_checks import refusal
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.log.waiting import Waiters
@@ -74,7 +74,7 @@ class Puts:
                 yield
         for bucket in buckets:
             self._states.grow(bucket)
-        return pending.started()
+        return pending.answer_or_wait()
 
     def _take(self, request: PutKvRequest, state: KvTablet, bucket: TableBucket, data: memoryview, done: Done) -> None:
         batch = _read_batch(state, bucket, data)
@@ -109,7 +109,7 @@ class Puts:
             overwrite = request.agg_mode == _OVERWRITE
             end = state.put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
         except CorruptError as wrong:
-            raise refused(state.path, bucket, wrong) from wrong
+            raise refusal(state.path, bucket, wrong) from wrong
         self._waiters.touch(bucket)
         return end
 
@@ -122,7 +122,7 @@ def _read_batch(state: KvTablet, bucket: TableBucket, data: memoryview) -> KvBat
         batch = parse_kv_batch(data, crc_was_checked=True)
         state.check(batch, bucket.bucket)
     except CorruptError as wrong:
-        raise refused(state.path, bucket, wrong) from wrong
+        raise refusal(state.path, bucket, wrong) from wrong
     return batch
 
 

@@ -52,7 +52,7 @@ class Rest:
             for check in self._checks:
                 check()
         except LakewardError as wrong:
-            return refused(self._table, self._bucket, wrong)
+            return refusal(self._table, self._bucket, wrong)
         return None
 
 
@@ -89,7 +89,7 @@ class AppendChecks:
                 else:
                     self._check_rows(_ROW_FORMATS[log_format], schema, data, span)
             except LakewardError as wrong:
-                raise refused(table.path, bucket, wrong) from wrong
+                raise refusal(table.path, bucket, wrong) from wrong
         return rest
 
     def _check_arrow(self, table_id: int, schema: Schema, data: memoryview, span: BatchSpan, rest: Rest) -> None:
@@ -139,7 +139,7 @@ class AppendChecks:
         return nodes
 
 
-def refused(table: TablePath, bucket: TableBucket, wrong: LakewardError) -> LakewardError:
+def refusal(table: TablePath, bucket: TableBucket, wrong: LakewardError) -> LakewardError:
     """The answer to a batch that will never do."""
     where = f"Bucket {bucket.bucket} of table {table}"
     if bucket.partition_id is not None:

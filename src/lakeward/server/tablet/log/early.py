@@ -85,11 +85,11 @@ class EarlyBatches:
 
 
 def _both(first: Done, second: Done) -> Done:
-    def done(outcome: Outcome) -> None:
+    def finish_both(outcome: Outcome) -> None:
         first(outcome)
         second(outcome)
 
-    return done
+    return finish_both
 
 
 def out_of_order(bucket: TableBucket, writer_id: int, sequence: int) -> LakewardError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakeward.protocol.codec import Parts, encode, encode_parts
 from lakeward.protocol.messages.log import FetchLogResponse, PbFetchLogRespForTable
 from lakeward.protocol.messages.packed_log import PackedFetchLogResponse, PbSomeFetchedBuckets
-from lakeward.rpc.dispatch import Encoded, Steps
+from lakeward.rpc.dispatch import EncodedAnswer, Steps
 
 #: So many buckets are read or encoded without a break.
 AT_ONCE = 32
@@ -27,4 +27,4 @@ def fetch_answer(tables: tuple[PbFetchLogRespForTable, ...]) -> Steps:
         parts += encode_parts(PackedFetchLogResponse(tables_resp=(pieces,)))
         if number % AT_ONCE == 0:
             yield
-    return Encoded(parts)
+    return EncodedAnswer(parts)

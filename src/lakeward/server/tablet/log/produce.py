@@ -14,7 +14,7 @@ from lakeward.protocol.messages.log import (
     ProduceLogResponse,
 )
 from lakeward.records.batch.log_batch import BatchSpan, cut_batches
-from lakeward.rpc.dispatch import Exchange, Steps, begun
+from lakeward.rpc.dispatch import Exchange, Steps, begin_steps
 from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
@@ -60,7 +60,7 @@ class Appends:
         if request.acks not in ACKS:
             raise ErrorCode.INVALID_REQUIRED_ACKS.error(f"acks must be 0, 1 or -1, not {request.acks}.")
         pending = Pending(len(request.buckets_req), exchange, lambda outcomes: _response(request, outcomes))
-        answer: ProduceLogResponse | Steps | None = begun(self._take_all(request, pending))
+        answer: ProduceLogResponse | Steps | None = begin_steps(self._take_all(request, pending))
         return answer
 
     def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
@@ -86,7 +86,7 @@ class Appends:
                 done(wrong)
             if place % AT_ONCE == AT_ONCE - 1:
                 yield
-        return pending.started()
+        return pending.answer_or_wait()
 
     def _take(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], timeout_ms: int, done: Done) -> None:
         verdict, before = self._logs.open(bucket).judge(spans)

@@ -22,7 +22,7 @@ _PLANS_MAX = 1000
 _GROWTH_BYTES_MAX = 4 << 20
 
 
-class Selected(NamedTuple):
+class Selection(NamedTuple):
     """What a fetch gets of one bucket; `filtered_end_offset` is set when the last batches were left out, or empty."""
 
     records: list[bytes | bytearray | memoryview]
@@ -38,7 +38,7 @@ class Selections:
         self._catalog = catalog
         self._plans: dict[tuple[int, int, tuple[int, ...]], Projection] = {}
 
-    def select(self, table: TableInfo, asked: PbFetchLogReqForTable, read: LogRead, next_offset: int) -> Selected:
+    def select(self, table: TableInfo, asked: PbFetchLogReqForTable, read: LogRead, next_offset: int) -> Selection:
         """The part of what was read that the fetch asked for."""
         positions = asked.projected_fields if asked.projection_pushdown_enabled else None
         if positions is not None:
@@ -48,14 +48,14 @@ class Selections:
             schema = self._catalog.schema(table.table_id, asked.filter_schema_id or 0)
             predicate = predicate_of(asked.filter_predicate, schema)
         if not read.data:
-            return Selected([], 0, next_offset)
+            return Selection([], 0, next_offset)
         if positions is None and predicate is None:
-            return Selected([read.data], len(read.data), next_offset, read.empty_until)
+            return Selection([read.data], len(read.data), next_offset, read.empty_until)
         return self._walk(table, positions, predicate, read)
 
     def _walk(
         self, table: TableInfo, positions: tuple[int, ...] | None, predicate: Predicate | None, read: LogRead
-    ) -> Selected:
+    ) -> Selection:
         records: list[bytes | bytearray | memoryview] = []
         total = 0
         next_offset = read.first_offset
@@ -75,7 +75,7 @@ class Selections:
                 pieces, size = project_batch(read.data, span, self._plan(table, span.header.schema_id, positions))
                 records += pieces
                 total += size
-        return Selected(records, total, next_offset, None if last_was_kept else next_offset)
+        return Selection(records, total, next_offset, None if last_was_kept else next_offset)
 
     def _is_wanted(self, table: TableInfo, data: memoryview, span: BatchSpan, predicate: Predicate) -> bool:
         header = span.header

@@ -34,7 +34,7 @@ class Pending:
 
         return done
 
-    def started(self) -> Any | None:
+    def answer_or_wait(self) -> Any | None:
         """All buckets have been begun: the answer if all are done too, else None and it will be given later."""
         self._is_started = True
         return None if self._open else self._answer(self._all())

@@ -13,7 +13,7 @@ from lakeward.protocol.messages.table import (
     PbTableStatsReqForBucket,
     PbTableStatsRespForBucket,
 )
-from lakeward.rpc.dispatch import Encoded, Steps
+from lakeward.rpc.dispatch import EncodedAnswer, Steps
 from lakeward.rpc.error_answers import bucket_refusal
 
 #: So many buckets are counted without a break.
@@ -36,7 +36,7 @@ def _in_steps(request: GetTableStatsRequest, count: Callable[[TableBucket], int]
         answers = tuple(_stats(request.table_id, one, count) for one in some)
         parts.append(encode(GetTableStatsResponse(buckets_resp=answers)))
         yield
-    return Encoded(parts)
+    return EncodedAnswer(parts)
 
 
 def _stats(

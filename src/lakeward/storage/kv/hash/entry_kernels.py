@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.storage.kv.hash.raw_memory import (
     copy_bytes,
     load_u8,
@@ -56,7 +56,7 @@ _TOP = np.uint64(64 - HASH_BITS)
 # -- keys
 
 
-@compiled_part
+@kernel_part
 def hash_of(address: Any, size: Any) -> Any:
     """The hash of a key: every bit of the key reaches every bit of it."""
     mixed = _SEED ^ (np.uint64(size) * _MULTIPLIER_2)
@@ -80,7 +80,7 @@ def hash_of(address: Any, size: Any) -> Any:
     return np.int64(mixed >> _TOP)
 
 
-@compiled_part
+@kernel_part
 def equal_bytes(left: Any, right: Any, size: Any) -> Any:
     """Whether two runs of bytes are the same."""
     while size >= 8:
@@ -104,13 +104,13 @@ def equal_bytes(left: Any, right: Any, size: Any) -> Any:
 # -- entries
 
 
-@compiled
+@kernel
 def address_of(chunks: I64, position: Any) -> Any:
     """Where an entry lies in memory."""
     return chunks[position >> CHUNK_UNIT_BITS, ADDRESS] + ((position & _UNIT_MASK) << UNIT_BITS)
 
 
-@compiled_part
+@kernel_part
 def entry_at(address: Any) -> Any:
     """Where an entry's key is, its size, and the size of the value that follows it."""
     lengths = load_u16(address)
@@ -125,7 +125,7 @@ def entry_at(address: Any) -> Any:
     return address, key_bytes, value_bytes
 
 
-@compiled
+@kernel
 def entry_bytes(key_bytes: Any, value_bytes: Any) -> Any:
     """How much room an entry takes."""
     size = _SHORT_BYTES + key_bytes + value_bytes
@@ -136,7 +136,7 @@ def entry_bytes(key_bytes: Any, value_bytes: Any) -> Any:
     return (size + 7) & ~7
 
 
-@compiled_part
+@kernel_part
 def write_entry(address: Any, key: Any, key_bytes: Any, value: Any, value_bytes: Any) -> Any:
     """Lay out an entry; returns its size."""
     size = entry_bytes(key_bytes, value_bytes)
@@ -157,7 +157,7 @@ def write_entry(address: Any, key: Any, key_bytes: Any, value: Any, value_bytes:
 # -- many entries
 
 
-@compiled
+@kernel
 def copy_values(chunks: I64, positions: I64, out: Any, out_starts: I64) -> None:
     """Copy the values of entries to their places in one buffer."""
     for i in range(len(positions)):
@@ -168,7 +168,7 @@ def copy_values(chunks: I64, positions: I64, out: Any, out_starts: I64) -> None:
             copy_bytes(out + out_starts[i], key + key_bytes, value_bytes)
 
 
-@compiled
+@kernel
 def copy_keys(chunks: I64, positions: I64, out: Any, out_starts: I64) -> None:
     """Copy the keys of entries to their places in one buffer."""
     for i in range(len(positions)):
@@ -178,7 +178,7 @@ def copy_keys(chunks: I64, positions: I64, out: Any, out_starts: I64) -> None:
         copy_bytes(out + out_starts[i], key, key_bytes)
 
 
-@compiled
+@kernel
 def measure(chunks: I64, positions: I64, key_sizes: I64, value_sizes: I64) -> None:
     """The bytes of keys and values of entries."""
     for i in range(len(positions)):
@@ -187,14 +187,14 @@ def measure(chunks: I64, positions: I64, key_sizes: I64, value_sizes: I64) -> No
         _, key_sizes[i], value_sizes[i] = entry_at(address_of(chunks, positions[i]))
 
 
-@compiled
+@kernel
 def entry_bytes_at(address: Any) -> Any:
     """How much room the entry at an address takes."""
     _, key_bytes, value_bytes = entry_at(address)
     return entry_bytes(key_bytes, value_bytes)
 
 
-@compiled
+@kernel
 def pack(chunks: I64, positions: I64, at: Any, out: Any, capacity: Any) -> Any:
     """Copy whole entries until there is no more room; returns the next position's index and the bytes copied."""
     used = 0

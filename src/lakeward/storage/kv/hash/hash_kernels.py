@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.storage.kv.hash.entry_kernels import (
     ADDRESS,
     AHEAD,
@@ -48,7 +48,7 @@ _POSITION_MASK = (1 << POSITION_BITS) - 1
 # -- slots
 
 
-@compiled_part
+@kernel_part
 def _find(slots: I64, chunks: I64, shift: Any, hashed: Any, key: Any, key_bytes: Any) -> Any:
     """The slot of a key, or the empty one where it belongs."""
     mask = len(slots) - 1
@@ -64,7 +64,7 @@ def _find(slots: I64, chunks: I64, shift: Any, hashed: Any, key: Any, key_bytes:
         at = (at + 1) & mask
 
 
-@compiled_part
+@kernel_part
 def _find_exact(slots: I64, shift: Any, slot: Any) -> Any:
     """Where a slot's very value is, or -1."""
     mask = len(slots) - 1
@@ -76,7 +76,7 @@ def _find_exact(slots: I64, shift: Any, slot: Any) -> Any:
     return -1
 
 
-@compiled_part
+@kernel_part
 def _erase(slots: I64, shift: Any, gap: Any) -> None:
     """Empty a slot and close the gap, so that every key is still found from its home."""
     mask = len(slots) - 1
@@ -93,7 +93,7 @@ def _erase(slots: I64, shift: Any, gap: Any) -> None:
             gap = at
 
 
-@compiled_part
+@kernel_part
 def _put_slot(slots: I64, shift: Any, slot: Any) -> None:
     mask = len(slots) - 1
     at = (slot >> POSITION_BITS) >> shift
@@ -102,7 +102,7 @@ def _put_slot(slots: I64, shift: Any, slot: Any) -> None:
     slots[at] = slot
 
 
-@compiled
+@kernel
 def rehash(slots: I64, wider: I64, shift: Any) -> None:
     """Put all slots into another array; keys are not looked at."""
     for at in range(len(slots)):
@@ -110,7 +110,7 @@ def rehash(slots: I64, wider: I64, shift: Any) -> None:
             _put_slot(wider, shift, slots[at])
 
 
-@compiled
+@kernel
 def live_positions(slots: I64, positions: I64) -> None:
     """The positions of all entries, in no order."""
     count = 0
@@ -123,14 +123,14 @@ def live_positions(slots: I64, positions: I64) -> None:
 # -- whole batches
 
 
-@compiled
+@kernel
 def hash_keys(keys: Any, starts: I64, ends: I64, hashes: I64) -> None:
     """The hashes of a batch of keys."""
     for i in range(len(starts)):
         hashes[i] = hash_of(keys + starts[i], ends[i] - starts[i])
 
 
-@compiled_part
+@kernel_part
 def _look_ahead(slots: I64, chunks: I64, shift: Any, hashes: I64, i: Any, base: Any) -> None:
     """Ask for the memory that the next keys will need: slots first, then the entries they point to."""
     if i + 2 * AHEAD < len(hashes):
@@ -141,7 +141,7 @@ def _look_ahead(slots: I64, chunks: I64, shift: Any, hashes: I64, i: Any, base: 
             prefetch(address_of(chunks, slot & _POSITION_MASK))
 
 
-@compiled
+@kernel
 def locate(
     slots: I64,
     chunks: I64,
@@ -171,7 +171,7 @@ def locate(
     return total
 
 
-@compiled_part
+@kernel_part
 def _count_out(chunks: I64, state: I64, position: Any) -> Any:
     """An entry is no longer live; returns the bytes of its value."""
     _, key_bytes, value_bytes = entry_at(address_of(chunks, position))
@@ -183,7 +183,7 @@ def _count_out(chunks: I64, state: I64, position: Any) -> Any:
     return value_bytes
 
 
-@compiled_part
+@kernel_part
 def _count_in(chunks: I64, state: I64, position: Any) -> None:
     """An entry is live."""
     _, key_bytes, value_bytes = entry_at(address_of(chunks, position))
@@ -194,7 +194,7 @@ def _count_in(chunks: I64, state: I64, position: Any) -> None:
     state[ROWS] += 1
 
 
-@compiled_part
+@kernel_part
 def _append(chunks: I64, state: I64, key: Any, key_bytes: Any, value: Any, value_bytes: Any) -> Any:
     """Write an entry at the tail, which has room; returns its position."""
     tail = state[TAIL]
@@ -209,7 +209,7 @@ def _append(chunks: I64, state: I64, key: Any, key_bytes: Any, value: Any, value
     return tail << CHUNK_UNIT_BITS | offset >> UNIT_BITS
 
 
-@compiled
+@kernel
 def apply(
     slots: I64,
     chunks: I64,
@@ -261,7 +261,7 @@ def apply(
     progress[DONE] = len(key_starts)
 
 
-@compiled
+@kernel
 def undo(slots: I64, chunks: I64, state: I64, new: I64, old: I64) -> None:
     """Take records back, the last one first."""
     shift = state[SHIFT]
@@ -283,7 +283,7 @@ def undo(slots: I64, chunks: I64, state: I64, new: I64, old: I64) -> None:
             _count_in(chunks, state, old[i])
 
 
-@compiled
+@kernel
 def clean(slots: I64, chunks: I64, state: I64, chunk: Any, offset: Any) -> Any:
     """Move the live entries of a chunk to the tail; returns how far it came before the tail was full."""
     shift, base = state[SHIFT], slots.ctypes.data
@@ -318,7 +318,7 @@ def clean(slots: I64, chunks: I64, state: I64, chunk: Any, offset: Any) -> Any:
     return offset
 
 
-@compiled
+@kernel
 def index_chunk(slots: I64, chunks: I64, state: I64, chunk: Any) -> Any:
     """Enter all entries of a restored chunk; returns how many, or -1 when they are no entries."""
     shift, address, offset, count = state[SHIFT], chunks[chunk, ADDRESS], 0, 0

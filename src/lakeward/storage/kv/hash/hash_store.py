@@ -22,7 +22,7 @@ from lakeward.storage.kv.hash.ordered_keys import OrderedKeys
 from lakeward.storage.kv.hash.value_log import ValueLog
 from lakeward.storage.kv.store.slices import I64, Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot, new_staging
-from lakeward.storage.kv.store.store import Applied
+from lakeward.storage.kv.store.store import AppliedBatch
 
 ENGINE = "hash"
 _SLOTS_MIN = 64
@@ -82,7 +82,7 @@ class HashStore:
 
     # -- write
 
-    def apply(self, keys: Slices, values: Slices) -> Applied:
+    def apply(self, keys: Slices, values: Slices) -> AppliedBatch:
         """Put or delete (value start -1), strictly in order: a later record of a key sees what an earlier one wrote."""
         given, new_values = keys.for_kernels(optional=False), values.for_kernels(optional=True)
         if len(given) != len(new_values):
@@ -122,7 +122,7 @@ class HashStore:
         buffer = np.empty(progress[hash_kernels.OLD_BYTES], np.uint8)
         entry_kernels.copy_values(self._log.chunks, old, buffer.ctypes.data, starts)
         self._sequence += 1
-        return Applied(Slices(buffer, starts, ends), values, _Positions(new, old), self._sequence)
+        return AppliedBatch(Slices(buffer, starts, ends), values, _Positions(new, old), self._sequence)
 
     def _make_room(self, keys: Slices, values: Slices, record: int) -> None:
         """For one more record: in the index, when it is full, and in the value log."""
@@ -143,7 +143,7 @@ class HashStore:
         hash_kernels.rehash(self._slots, slots, self._state[hash_kernels.SHIFT])
         self._slots = slots
 
-    def undo(self, applied: Applied) -> None:
+    def undo(self, applied: AppliedBatch) -> None:
         """Take a batch back, exactly. The last one first, and only those since the last `maintain`."""
         assert applied.sequence == self._sequence > self._settled, "batches are taken back last first, before maintain"
         self._take_back(applied.undo)
@@ -276,9 +276,9 @@ class HashStore:
             for chunk, rows in read_entries(snapshot.disk, snapshot.path / ENTRIES_FILE, self._log):
                 indexed = hash_kernels.index_chunk(self._slots, self._log.chunks, self._state, chunk)
                 if indexed != rows:
-                    raise _damaged(snapshot)
+                    raise _damage_error(snapshot)
             if self.row_count != snapshot.row_count:
-                raise _damaged(snapshot)
+                raise _damage_error(snapshot)
         except BaseException:
             self._reset(_SLOTS_MIN)
             raise
@@ -288,7 +288,7 @@ class HashStore:
         self._reset(_SLOTS_MIN)
 
 
-def _damaged(snapshot: Snapshot) -> LakewardError:
+def _damage_error(snapshot: Snapshot) -> LakewardError:
     return ErrorCode.KV_STORAGE.error(f"The snapshot {snapshot.path} is damaged; an older one must be taken.")
 
 

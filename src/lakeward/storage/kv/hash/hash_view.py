@@ -99,11 +99,11 @@ def read_entries(disk: Files, path: Path, log: ValueLog) -> list[tuple[int, int]
         end = file.facts().size
         while head := file.pread(BLOCK.size, at):
             if len(head) < BLOCK.size:
-                raise _damaged(path)
+                raise _damage_error(path)
             size, rows = BLOCK.struct.unpack(head)
             at += BLOCK.size
             if not 0 < size <= end - at:
-                raise _damaged(path)
+                raise _damage_error(path)
             chunk = log.allocate(size)
             _read_into(file, memoryview(log.buffer(chunk).data)[:size], at, path)
             at += size
@@ -119,10 +119,10 @@ def _read_into(file: File, left: memoryview, at: int, path: Path) -> None:
     while left:
         piece = file.pread(min(len(left), _READ_BYTES), at)
         if not piece:
-            raise _damaged(path)
+            raise _damage_error(path)
         left[: len(piece)] = piece
         left, at = left[len(piece) :], at + len(piece)
 
 
-def _damaged(path: Path) -> Exception:
+def _damage_error(path: Path) -> Exception:
     return ErrorCode.KV_STORAGE.error(f"The snapshot file {path} is damaged; an older snapshot must be taken.")

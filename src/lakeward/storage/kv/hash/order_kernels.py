@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels.kernel import kernel, kernel_part
 from lakeward.storage.kv.hash.entry_kernels import AHEAD, address_of, entry_at
 from lakeward.storage.kv.hash.raw_memory import copy_bytes, load_u8, load_u64, load_u64_big, prefetch
 from lakeward.storage.kv.store.slices import I64, U64
@@ -18,7 +18,7 @@ _WORD_BYTES = 8
 _ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@compiled_part
+@kernel_part
 def _word(key: Any, key_bytes: Any, depth: Any) -> Any:
     """Eight bytes of a key as a number that orders as they do; zeros behind the key's end."""
     left = key_bytes - depth
@@ -30,7 +30,7 @@ def _word(key: Any, key_bytes: Any, depth: Any) -> Any:
     return word
 
 
-@compiled_part
+@kernel_part
 def _common_bytes(left: Any, right: Any, size: Any) -> Any:
     """How many leading bytes are the same, at most `size`."""
     at = 0
@@ -41,7 +41,7 @@ def _common_bytes(left: Any, right: Any, size: Any) -> Any:
     return at
 
 
-@compiled
+@kernel
 def key_words(chunks: I64, positions: I64, depth: Any, words: U64) -> Any:
     """The eight bytes at a depth of every key; returns how many leading bytes all the keys have in common."""
     first, common, _ = entry_at(address_of(chunks, positions[0]))
@@ -55,7 +55,7 @@ def key_words(chunks: I64, positions: I64, depth: Any, words: U64) -> Any:
     return common
 
 
-@compiled_part
+@kernel_part
 def _compare(left: Any, left_bytes: Any, right: Any, right_bytes: Any) -> Any:
     """Below zero, zero, or above: how two keys order."""
     size = min(left_bytes, right_bytes)
@@ -65,14 +65,14 @@ def _compare(left: Any, left_bytes: Any, right: Any, right_bytes: Any) -> Any:
     return left_bytes - right_bytes
 
 
-@compiled_part
+@kernel_part
 def _comes_before(chunks: I64, left_position: Any, right_position: Any) -> Any:
     left, left_bytes, _ = entry_at(address_of(chunks, left_position))
     right, right_bytes, _ = entry_at(address_of(chunks, right_position))
     return _compare(left, left_bytes, right, right_bytes) < 0
 
 
-@compiled
+@kernel
 def sort_small_runs(chunks: I64, positions: I64, words: U64, at: Any) -> Any:
     """Sort the runs of equal words, key by key; returns where the next long run begins and ends, or the end twice."""
     count = len(positions)
@@ -92,7 +92,7 @@ def sort_small_runs(chunks: I64, positions: I64, words: U64, at: Any) -> Any:
     return count, count
 
 
-@compiled
+@kernel
 def merge_keys(
     keys: Any, starts: I64, ends: I64, others: Any, other_starts: I64, other_ends: I64, out: Any, out_ends: I64
 ) -> Any:

@@ -54,7 +54,7 @@ class OrderedKeys:
         end = bisect_right(rows, prefix, first, key=lambda i: _head(keys, i, len(prefix)))
         found = _compact(keys, np.arange(first, end if count_max is None else min(end, first + count_max)))
         recent = [_compact(batch, _having(batch, prefix)) for batch in self._recent]
-        return _merged(found, sorted(key for batch in recent for key in batch.present()))
+        return _merge(found, sorted(key for batch in recent for key in batch.present()))
 
     @property
     def merge_is_due(self) -> bool:
@@ -65,7 +65,7 @@ class OrderedKeys:
         """Put new keys in their places."""
         # Batch by batch: one long sort would keep every other thread waiting.
         recent = list(heapq.merge(*(sorted(batch.present()) for batch in self._recent)))
-        self._sorted = _merged(self._sorted, recent)
+        self._sorted = _merge(self._sorted, recent)
         self._recent = []
         self._recent_count = 0
 
@@ -94,7 +94,7 @@ def _compact(keys: Slices, rows: I64) -> Slices:
     return Slices(keys.buffer[sources], out_starts, out_ends)
 
 
-def _merged(keys: Slices, others: list[bytes]) -> Slices:
+def _merge(keys: Slices, others: list[bytes]) -> Slices:
     if not others:
         return keys
     added = Slices.of(dict.fromkeys(others)).for_kernels(optional=False)

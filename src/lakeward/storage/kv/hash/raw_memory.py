@@ -18,7 +18,7 @@ _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
 def _load(width: int, result: Any, *, swapped: bool = False) -> Any:
-    def typed(_context: Any, _address: Any) -> Any:
+    def emit(_context: Any, _address: Any) -> Any:
         def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             kind = ir.IntType(width)
             value = builder.load(builder.inttoptr(arguments[0], kind.as_pointer()))
@@ -29,11 +29,11 @@ def _load(width: int, result: Any, *, swapped: bool = False) -> Any:
 
         return result(types.int64), code
 
-    return intrinsic(typed)
+    return intrinsic(emit)
 
 
 def _store(width: int) -> Any:
-    def typed(_context: Any, _address: Any, _value: Any) -> Any:
+    def emit(_context: Any, _address: Any, _value: Any) -> Any:
         def code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             kind = ir.IntType(width)
             value = builder.trunc(arguments[1], kind) if width < 64 else arguments[1]
@@ -42,7 +42,7 @@ def _store(width: int) -> Any:
 
         return types.void(types.int64, types.int64), code
 
-    return intrinsic(typed)
+    return intrinsic(emit)
 
 
 def _copy(_context: Any, _to: Any, _source: Any, _size: Any) -> Any:

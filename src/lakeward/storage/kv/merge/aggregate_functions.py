@@ -76,7 +76,7 @@ def combine_of(column: Column) -> Combine:
         case "bool_or":
             return _ignoring_nulls(lambda old, new: 1 if old or new else 0)
         case "listagg" | "string_agg":
-            return _ignoring_nulls(_joined(aggregate, column.type))
+            return _ignoring_nulls(_joiner(aggregate, column.type))
         case "rbm32" | "rbm64":
             return _bitmaps(column.name, aggregate.function)
         case other:
@@ -107,7 +107,7 @@ def _sum(type_: DataType) -> Combine:
         # Apache Fluss looks at the digits of these only when 64 bits do not hold the sum.
         return lambda old, new: total if -I64_MAX - 1 <= (total := old + new) <= I64_MAX else None
     limit = 10**type_.precision
-    return lambda old, new: _long_decimal(_unscaled(old) + _unscaled(new), limit)
+    return lambda old, new: _long_decimal(_integer_of(old) + _integer_of(new), limit)
 
 
 def _product(type_: DataType) -> Combine:
@@ -123,7 +123,7 @@ def _product(type_: DataType) -> Combine:
     limit, unit = 10**type_.precision, 10**type_.scale
     if type_.precision <= DECIMAL_COMPACT_DIGITS_MAX:
         return lambda old, new: scaled if abs(scaled := _half_up(old * new, unit)) < limit else None
-    return lambda old, new: _long_decimal(_half_up(_unscaled(old) * _unscaled(new), unit), limit)
+    return lambda old, new: _long_decimal(_half_up(_integer_of(old) * _integer_of(new), unit), limit)
 
 
 def _wrapping(bits: int) -> Callable[[int], int]:
@@ -138,7 +138,7 @@ def _as_float32(number: float) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
-def _unscaled(cell: bytes) -> int:
+def _integer_of(cell: bytes) -> int:
     return int.from_bytes(cell, "big", signed=True)
 
 
@@ -161,7 +161,7 @@ def _order(type_: DataType) -> Callable[[Any], Any]:
     if type_.root is TypeRoot.DECIMAL:
         assert type_.precision is not None
         if type_.precision > DECIMAL_COMPACT_DIGITS_MAX:
-            return _unscaled
+            return _integer_of
     return lambda cell: cell
 
 
@@ -179,7 +179,7 @@ def _min(order: Callable[[Any], Any]) -> Combine:
     return lambda old, new: old if order(old) < order(new) else new
 
 
-def _joined(aggregate: Aggregate, type_: DataType) -> Combine:
+def _joiner(aggregate: Aggregate, type_: DataType) -> Combine:
     delimiter = dict(aggregate.parameters).get("delimiter", _DEFAULT_DELIMITER).encode()
     if type_.root is TypeRoot.CHAR:  # may be padded; one that gets too long is refused when it is written
         return lambda old, new: old.rstrip(b"\0") + delimiter + new.rstrip(b"\0")

@@ -2,7 +2,7 @@
 
 none          the new row takes the place of the old one     LastRow, or the store's own vectorised path
 first_row     the old row stays                              FirstRow
-versioned     the row with the larger version stays          Versioned
+versioned     the row with the larger version stays          LargestVersion
 aggregation   cell by cell, `aggregate_functions`            Aggregation
 some columns  `partial_update`
 """
@@ -57,7 +57,7 @@ def merger_for(
     if engine == "first_row":
         return FirstRow(rows, deletes)
     if engine == "versioned":
-        return Versioned(rows, deletes)
+        return LargestVersion(rows, deletes)
     return Aggregation(rows, deletes)
 
 
@@ -88,7 +88,7 @@ class FirstRow(LastRow):
         return new if old is None else Fate.KEEP
 
 
-class Versioned(LastRow):
+class LargestVersion(LastRow):
     """The row with the larger version stays; of equal ones the new one. NULL is the smallest version."""
 
     def __init__(self, rows: ValueRows, deletes: Deletes) -> None:

@@ -17,7 +17,7 @@ def required_columns(schema: Schema) -> int:
     return sum(1 << i for i, c in enumerate(schema.columns) if not c.type.nullable or c.name in schema.primary_key)
 
 
-def null_refused(table: TablePath, schema: Schema, nulls: int) -> LakewardError:
+def null_error(table: TablePath, schema: Schema, nulls: int) -> LakewardError:
     """The error for a row that is NULL where it must not be; a bit of `nulls` is set for each such column."""
     name = schema.names[(nulls & -nulls).bit_length() - 1]
     which = "is part of the primary key" if name in schema.primary_key else "is NOT NULL"

@@ -51,7 +51,7 @@ class PartialUpdate(MergeEngine):
             cells[self._id_at] = self._next_id()
         return self._rows.write(cells)
 
-    def _deleted(self, old: bytes) -> Merged:
+    def _delete(self, old: bytes) -> Merged:
         stored = self._rows.read(old)
         if all(stored[i] is None for i in self._others):
             return Fate.REMOVE

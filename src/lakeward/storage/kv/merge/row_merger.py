@@ -58,7 +58,7 @@ def deletes_for(table: TableInfo, *, overwrite: bool = False) -> Deletes:
     return Deletes(table_options.DELETE_BEHAVIOR.read(properties))
 
 
-def deletion_disabled(table: TablePath) -> LakewardError:
+def deletion_error(table: TablePath) -> LakewardError:
     """The error for a deletion where they are disabled; it fails the whole batch of the bucket."""
     return ErrorCode.DELETION_DISABLED.error(
         "Delete operations are disabled for this table. The table.delete.behavior is set to 'disable'."
@@ -80,10 +80,10 @@ class MergeEngine(ABC):
     def delete(self, old: bytes | None) -> Merged:
         """What becomes of a key when its deletion arrives."""
         if self.deletes is Deletes.DISABLE:
-            raise deletion_disabled(self.table)
+            raise deletion_error(self.table)
         if old is None or self.deletes is Deletes.IGNORE:
             return Fate.KEEP
-        return self._deleted(old)
+        return self._delete(old)
 
-    def _deleted(self, old: bytes) -> Merged:  # noqa: ARG002 - some engines keep part of the row
+    def _delete(self, old: bytes) -> Merged:  # noqa: ARG002 - some engines keep part of the row
         return Fate.REMOVE

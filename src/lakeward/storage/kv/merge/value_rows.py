@@ -26,7 +26,7 @@ from lakeward.model.values import DECIMAL_COMPACT_DIGITS_MAX, TIMESTAMP_COMPACT_
 from lakeward.options import table as table_options
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.records.row.row_codec import RowCodec
-from lakeward.storage.kv.merge.null_rules import null_refused, required_columns, unreadable_row
+from lakeward.storage.kv.merge.null_rules import null_error, required_columns, unreadable_row
 
 SCHEMA_ID_BYTES = 2
 _SCHEMA_ID = struct.Struct("<h")
@@ -88,7 +88,7 @@ class ValueRows:
             raise unreadable_row(self.table.path, _SCHEMA_ID.unpack_from(value)[0], "it is cut off")
         wrong = int.from_bytes(nulls, "little") & reader.required
         if wrong:
-            raise null_refused(self.table.path, reader.schema, wrong)
+            raise null_error(self.table.path, reader.schema, wrong)
 
     def read(self, value: bytes) -> Cells:
         """The cells of a value by the latest schema; columns that it does not have are None."""

@@ -22,7 +22,7 @@ from lakeward.runtime.whole_file import write_file
 from lakeward.storage.kv.rocksdb.rocksdb_view import RocksDbView, rocksdb_failures
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot, new_staging
-from lakeward.storage.kv.store.store import Applied
+from lakeward.storage.kv.store.store import AppliedBatch
 
 if TYPE_CHECKING:
     from rocksdict import Rdict
@@ -121,7 +121,7 @@ class RocksDbStore:
 
     # -- write
 
-    def apply(self, keys: Slices, values: Slices) -> Applied:
+    def apply(self, keys: Slices, values: Slices) -> AppliedBatch:
         """Put or delete (value start -1), strictly in order: a later record of a key sees what an earlier one wrote."""
         given = keys.for_kernels(optional=False).present()
         wanted = values.for_kernels(optional=True).to_list()
@@ -136,7 +136,7 @@ class RocksDbStore:
             current[key] = value
         self._replace(before, current)
         self._sequence += 1
-        return Applied(Slices.of(old), values, (before, current), self._sequence)
+        return AppliedBatch(Slices.of(old), values, (before, current), self._sequence)
 
     def _lookup(self, keys: list[bytes]) -> dict[bytes, bytes | None]:
         with rocksdb_failures(self._directory):
@@ -165,7 +165,7 @@ class RocksDbStore:
             self.row_count += sign * len(sizes)
             self.live_bytes += sign * sum(sizes)
 
-    def undo(self, applied: Applied) -> None:
+    def undo(self, applied: AppliedBatch) -> None:
         """Take a batch back, exactly. The last one first, and only those since the last `maintain`."""
         assert applied.sequence == self._sequence > self._settled, "batches are taken back last first, before maintain"
         before, after = applied.undo
@@ -243,7 +243,7 @@ class RocksDbStore:
 
     def _rows(self, first: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         rows = cast("Iterator[tuple[bytes, bytes]]", self._db.items(from_key=first) if first else self._db.items())
-        return _overlaid(rows, sorted((k, v) for k, v in self._owed.items() if k >= first)) if self._owed else rows
+        return _overlay(rows, sorted((k, v) for k, v in self._owed.items() if k >= first)) if self._owed else rows
 
     def ordering(self) -> None:
         """Nothing: RocksDB keeps keys in order."""
@@ -301,7 +301,7 @@ class RocksDbStore:
         self._disk.remove_tree(self._directory)
 
 
-def _overlaid(
+def _overlay(
     rows: Iterator[tuple[bytes, bytes]], owed: Sequence[tuple[bytes, bytes | None]]
 ) -> Iterator[tuple[bytes, bytes]]:
     """Rows in key order, some of them replaced or left out."""

@@ -86,7 +86,7 @@ class PendingSnapshot:
         except LakewardError:
             self.discard()
             raise
-        for old in _numbered(self.disk, self.directory)[KEPT:]:
+        for old in _snapshot_directories(self.disk, self.directory)[KEPT:]:
             self.disk.remove_tree(old)
         facts = self.engine, self.log_offset, self.row_count, self.live_bytes, self.extra
         return Snapshot(self.disk, path, *facts, files)
@@ -115,13 +115,13 @@ def new_staging(disk: Files, directory: Path) -> Path:
     """The place for a new snapshot's files. Leftovers of earlier ones are removed: one snapshot is taken at a time."""
     for left in disk.glob(directory, "*" + _TAKING):
         disk.remove_tree(left)
-    latest = max((_id_of(p) for p in _numbered(disk, directory)), default=0)
+    latest = max((_id_of(p) for p in _snapshot_directories(disk, directory)), default=0)
     return directory / f"snapshot-{latest + 1:010d}{_TAKING}"
 
 
 def stored_snapshots(disk: Files, directory: Path) -> list[Snapshot]:
     """The snapshots whose manifest can be read, newest first; their files are not looked at."""
-    found = (_read_manifest(disk, path) for path in _numbered(disk, directory))
+    found = (_read_manifest(disk, path) for path in _snapshot_directories(disk, directory))
     return [snapshot for snapshot in found if snapshot is not None]
 
 
@@ -132,7 +132,7 @@ def newest_good_snapshot(disk: Files, directory: Path) -> Snapshot | None:
 
 def damaged_snapshots(disk: Files, directory: Path) -> list[Path]:
     """The snapshots of which not every byte is as it was written. Reads all of them."""
-    found = ((path, _read_manifest(disk, path)) for path in _numbered(disk, directory))
+    found = ((path, _read_manifest(disk, path)) for path in _snapshot_directories(disk, directory))
     return [path for path, snapshot in found if snapshot is None or not _is_good(snapshot)]
 
 
@@ -142,7 +142,7 @@ def usable_snapshot(disk: Files, directory: Path, log_start: int, log_end: int) 
     What is newer is removed: it is damaged, or it knows more than the log and would be wrong once the log goes on.
     """
     passed: list[Path] = []
-    for path in _numbered(disk, directory):
+    for path in _snapshot_directories(disk, directory):
         snapshot = _read_manifest(disk, path)
         if snapshot is not None and log_start <= snapshot.log_offset <= log_end and _is_good(snapshot):
             break
@@ -188,7 +188,7 @@ def _checksum_of(content: Mapping[str, Any]) -> int:
     return checksum(json.dumps(content, sort_keys=True).encode())
 
 
-def _numbered(disk: Files, directory: Path) -> list[Path]:
+def _snapshot_directories(disk: Files, directory: Path) -> list[Path]:
     """The directories that are named as snapshots, newest first."""
     if not disk.exists(directory):
         return []

@@ -17,7 +17,7 @@ from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Applied:
+class AppliedBatch:
     """A batch that was applied: for each record the old value (start -1 = none) and the new one; yours to keep."""
 
     old: Slices
@@ -67,11 +67,11 @@ class KvStore(Protocol):
         """Bytes of memory that the store takes; views and pending snapshots are not counted."""
         ...
 
-    def apply(self, keys: Slices, values: Slices) -> Applied:
+    def apply(self, keys: Slices, values: Slices) -> AppliedBatch:
         """Put or delete (value start -1), strictly in order: a later record of a key sees what an earlier one wrote."""
         ...
 
-    def undo(self, applied: Applied) -> None:
+    def undo(self, applied: AppliedBatch) -> None:
         """Take a batch back, exactly. The last one first, and only those since the last `maintain`."""
         ...
 

@@ -24,7 +24,7 @@ _BATCH_BYTES_MAX = 1 << 30
 _OFFSETS_AHEAD_MAX = 1 << 40
 
 
-class Found(NamedTuple):
+class FoundBatch(NamedTuple):
     """A batch that stands whole at a position."""
 
     start: int
@@ -61,14 +61,14 @@ def good_prefix(data: memoryview, offset: int, bytes_max: int | None = None) -> 
     return Prefix(position, offset, last_at)
 
 
-def batch_at(data: memoryview, position: int, offset: int | None = None) -> Found | None:
+def batch_at(data: memoryview, position: int, offset: int | None = None) -> FoundBatch | None:
     """The batch at a position, if it is whole and good, and begins with an offset if one is given."""
     if len(data) - position < _SMALLEST:
         return None
     if offset is None:
         offset = _HEAD.unpack_from(data, position)[0]
     size = good_prefix(data[position:], offset, 1).size
-    return Found(position, position + size, read_header(data, position)) if size else None
+    return FoundBatch(position, position + size, read_header(data, position)) if size else None
 
 
 def size_at(data: memoryview, position: int) -> int:

@@ -34,9 +34,9 @@ class Damage(NamedTuple):
 
     def error(self, log: str) -> LakewardError:
         """What a reader is told; asking again will not help. `log` is the table and the bucket."""
-        return ErrorCode.CORRUPT_RECORD.error(f"{self.told(log)}.")
+        return ErrorCode.CORRUPT_RECORD.error(f"{self.describe(log)}.")
 
-    def told(self, log: str) -> str:
+    def describe(self, log: str) -> str:
         """What happened, to what, and what to do."""
         return (
             f"Offsets {self.first} to {self.end - 1} of {log} are damaged: {self.path}: {self.reason}. What lies "

@@ -188,7 +188,7 @@ class Segment:
 
     def position_before(self, offset: int) -> int:
         """A batch start at or before an offset."""
-        return self._trusted(self._position(self.index.position_before(offset - self.index_base)))
+        return self._position_or_start(self._position(self.index.position_before(offset - self.index_base)))
 
     def tail(self) -> tuple[int, int]:
         """The offset behind the last batch, and its time. Quick: from the end of the index file on.
@@ -196,7 +196,7 @@ class Segment:
         Raises BrokenSegmentError when batches do not follow each other up to the end of the file.
         """
         try:
-            found = self._last(self._last_indexed())
+            found = self._last(self._last_index_position())
         except BrokenSegmentError:
             found = None
         if found is None or found.base_offset < self.base_offset:
@@ -209,7 +209,7 @@ class Segment:
             last = header
         return last
 
-    def _last_indexed(self) -> int:
+    def _last_index_position(self) -> int:
         """Where the last batch stands that the index file knows; 0 when there is none."""
         try:
             file = self.disk.open(self.path.with_suffix(INDEX))
@@ -224,7 +224,7 @@ class Segment:
         if limit >= self.size:
             return self.size
         end = start
-        known = self._trusted(self._position(self.index.position_up_to(limit)))
+        known = self._position_or_start(self._position(self.index.position_up_to(limit)))
         for position, header in self.headers(max(start, known)):
             if position + header.size > limit:
                 return position
@@ -238,7 +238,7 @@ class Segment:
         if not self._doubted or self.is_part:
             return index.time_ms_max  # of a part: when the last batch of its file was appended, which is no earlier
         try:
-            last = self._last(self._trusted(self._position(index.last_position)))
+            last = self._last(self._position_or_start(self._position(index.last_position)))
         except BrokenSegmentError:
             return index.time_ms_max  # whoever reads it will be told
         return -1 if last is None else last.commit_timestamp_ms
@@ -253,7 +253,7 @@ class Segment:
         """Whether the index knows this batch."""
         return header.last_offset - self.index_base == self.index.offset_at(position)
 
-    def _trusted(self, position: int) -> int:
+    def _position_or_start(self, position: int) -> int:
         """A position from the index, or 0 when no batch stands there that ends where the index says."""
         if position == self.begin or not self._doubted:
             return position

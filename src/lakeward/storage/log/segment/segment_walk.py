@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lakeward.records.batch.batch_header import BatchHeader
 from lakeward.runtime.files import File, Files
-from lakeward.storage.log.segment.batch_check import Found, batch_at, candidates, size_at
+from lakeward.storage.log.segment.batch_check import FoundBatch, batch_at, candidates, size_at
 from lakeward.storage.log.segment.damage import Damage
 
 _PIECE_BYTES = 4 << 20
@@ -106,16 +106,16 @@ class SegmentWalk:
             wrong = "its checksum is wrong or it is cut off" if claimed else "its header makes no sense"
         return f"the batch at byte {self._position} is damaged, {wrong}"
 
-    def _batch(self, file: File, position: int, offset: int | None) -> Found | None:
+    def _batch(self, file: File, position: int, offset: int | None) -> FoundBatch | None:
         claimed = size_at(self._window(file, position, 64), 0)
         if not claimed or position + claimed > (self._size or 0):
             return None
         found = batch_at(self._window(file, position, claimed), 0, offset)
         if found is None or (self._end_offset is not None and found.header.last_offset >= self._end_offset):
             return None
-        return Found(position, position + found.end, found.header)
+        return FoundBatch(position, position + found.end, found.header)
 
-    def _next_good(self, file: File, size: int) -> Found | None:
+    def _next_good(self, file: File, size: int) -> FoundBatch | None:
         """The first good batch behind the one that is not, with offsets that come later."""
         at = self._position + 1
         while at < size:

@@ -10,7 +10,7 @@ from lake_tables import Rounds, pyiceberg_table, read_by_duckdb, read_by_pyicebe
 from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.formats import lake_format
 from lakeward.lake.iceberg.commit import compaction
-from lakeward.lake.iceberg.commit.compaction import SMALL_FILES_MAX, Compacted, compact
+from lakeward.lake.iceberg.commit.compaction import SMALL_FILES_MAX, CompactionResult, compact
 from lakeward.lake.port import KeepsHouse, LakePlace
 
 INFO = table_info({"id": "BIGINT", "name": "STRING"})
@@ -37,7 +37,7 @@ def ids(rounds: Rounds) -> list[int]:
 def test_small_files_of_a_bucket_become_one(rounds: Rounds) -> None:
     """In the order of the log; the other bucket is left alone; the table still knows how far it is."""
     before, latest = ids(rounds), rounds.table.latest()
-    assert compact(pyiceberg_table(rounds.warehouse), INFO) == Compacted(ROUNDS, 1)
+    assert compact(pyiceberg_table(rounds.warehouse), INFO) == CompactionResult(ROUNDS, 1)
     table = pyiceberg_table(rounds.warehouse)
     assert table.inspect.files().num_rows == 2
     assert table.current_snapshot().summary.operation.value == "replace"
@@ -45,19 +45,19 @@ def test_small_files_of_a_bucket_become_one(rounds: Rounds) -> None:
     rows = [row for row in read_by_pyiceberg(rounds.warehouse) if row["__bucket"] == 0]
     assert [row["__offset"] for row in rows] == list(range(ROUNDS))
     assert rounds.table.latest() == latest
-    assert compact(table, INFO) == Compacted(0, 0)
+    assert compact(table, INFO) == CompactionResult(0, 0)
 
 
 def test_a_round_may_come_while_files_are_rewritten(rounds: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is committed, and the compaction on top of it."""
-    rewritten = compaction._rewritten
+    rewritten = compaction._rewrite_files
 
     def slowly(*arguments: object) -> object:
         rounds.round({LakePlace(0): [{"id": 100}]})
         return rewritten(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compaction, "_rewritten", slowly)
-    assert compact(pyiceberg_table(rounds.warehouse), INFO) == Compacted(ROUNDS, 1)
+    monkeypatch.setattr(compaction, "_rewrite_files", slowly)
+    assert compact(pyiceberg_table(rounds.warehouse), INFO) == CompactionResult(ROUNDS, 1)
     assert ids(rounds) == [-1, *range(ROUNDS), 100]
     latest = rounds.table.latest()
     assert latest is not None
@@ -67,14 +67,14 @@ def test_a_round_may_come_while_files_are_rewritten(rounds: Rounds, monkeypatch:
 def test_files_may_be_rewritten_while_a_round_is_written(rounds: Rounds) -> None:
     """A round only adds; it is committed on top."""
     written = rounds.write({LakePlace(0): [{"id": 200}]})
-    assert compact(pyiceberg_table(rounds.warehouse), INFO) == Compacted(ROUNDS, 1)
+    assert compact(pyiceberg_table(rounds.warehouse), INFO) == CompactionResult(ROUNDS, 1)
     rounds.commit(written)
     assert ids(rounds) == [-1, *range(ROUNDS), 200]
 
 
 def test_whoever_replaces_a_file_first_wins(rounds: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second compaction is given up, and leaves no file."""
-    rewritten, first = compaction._rewritten, [True]
+    rewritten, first = compaction._rewrite_files, [True]
 
     def overtaken(*arguments: object) -> object:
         if first.pop():
@@ -82,7 +82,7 @@ def test_whoever_replaces_a_file_first_wins(rounds: Rounds, monkeypatch: pytest.
             compact(pyiceberg_table(rounds.warehouse), INFO)
         return rewritten(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compaction, "_rewritten", overtaken)
+    monkeypatch.setattr(compaction, "_rewrite_files", overtaken)
     with pytest.raises(LakeConflictError, match="overtaken"):
         compact(pyiceberg_table(rounds.warehouse), INFO)
     assert ids(rounds) == [-1, *range(ROUNDS)]

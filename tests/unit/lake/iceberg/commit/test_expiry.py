@@ -11,7 +11,7 @@ from lake_tables import Rounds, pyiceberg_table, read_by_duckdb, table_info
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.formats import lake_format
-from lakeward.lake.iceberg.commit.expiry import Expired, expire, orphans
+from lakeward.lake.iceberg.commit.expiry import ExpiryResult, expire, orphans
 from lakeward.lake.port import LakePlace
 
 LATER_MS = 10**13
@@ -36,7 +36,7 @@ def test_young_snapshots_stay(rounds: Rounds) -> None:
     """Five days, if the table says nothing."""
     table = pyiceberg_table(rounds.warehouse)
     before = files(rounds)
-    assert expire(table, table.snapshots()[0].timestamp_ms + DAY_MS) == Expired(0, 0)
+    assert expire(table, table.snapshots()[0].timestamp_ms + DAY_MS) == ExpiryResult(0, 0)
     assert files(rounds) == before
 
 

@@ -11,7 +11,7 @@ from lake_tables import Rounds, table_info
 from paimon_readers import read_by_paimon_rust
 
 from lakeward.lake.formats import lake_format
-from lakeward.lake.paimon.manifest.expiry import Expired, expire, orphans
+from lakeward.lake.paimon.manifest.expiry import ExpiryResult, expire, orphans
 from lakeward.lake.paimon.schema.schema_file import newest_schema
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.port import LakePlace
@@ -25,7 +25,7 @@ def rounds(tmp_path: Path) -> Rounds:
     """A primary key table with 24 rounds in a partition, files merged along the way."""
     info = table_info({"id": "BIGINT NOT NULL", "p": "STRING NOT NULL", "name": "STRING"}, buckets=1)
     schema = replace(info.schema, primary_key=("id", "p"))
-    info = replace(info, descriptor=replace(info.descriptor, schema=schema, partition_keys=("p",)).normalized())
+    info = replace(info, descriptor=replace(info.descriptor, schema=schema, partition_keys=("p",)).normalize())
     made = Rounds(lake_format("paimon"), tmp_path, info)
     for number in range(24):
         made.round({PLACE: [{"id": i, "p": "x", "name": str(number), "_": "+U"} for i in (1, 2, number)]})
@@ -61,7 +61,7 @@ def test_young_snapshots_stay(rounds: Rounds) -> None:
     before = files(rounds)
     latest = rounds.table.latest()
     assert latest is not None
-    assert expire(shape(rounds), latest.committed_ms + 60_000) == Expired(0, 0)
+    assert expire(shape(rounds), latest.committed_ms + 60_000) == ExpiryResult(0, 0)
     assert files(rounds) == before
 
 
@@ -83,14 +83,14 @@ def test_old_snapshots_go_with_what_only_they_need(rounds: Rounds) -> None:
 
 def test_what_readers_use_is_kept(rounds: Rounds) -> None:
     """Snapshots from the first that somebody needs on: a query's, a consumer's, or all where a branch is."""
-    assert expire(shape(rounds), LATER_MS, keep=[1]) == Expired(0, 0)
+    assert expire(shape(rounds), LATER_MS, keep=[1]) == ExpiryResult(0, 0)
     directory = table(rounds)
     (directory / "consumer").mkdir()
     (directory / "consumer" / "consumer-ann").write_text('{"nextSnapshot": 3}')
     assert expire(shape(rounds), LATER_MS).snapshots == 2
     (directory / "branch").mkdir()
     (directory / "consumer" / "consumer-ann").unlink()
-    assert expire(shape(rounds), LATER_MS) == Expired(0, 0)
+    assert expire(shape(rounds), LATER_MS) == ExpiryResult(0, 0)
 
 
 def test_a_table_may_keep_fewer(rounds: Rounds) -> None:

@@ -41,7 +41,7 @@ def names(manifests: Manifests, lines: list[ManifestLine]) -> set[str]:
 def test_entries_come_back_and_what_went_is_not_live(tmp_path: Path) -> None:
     """A list of manifests names all of them, in order."""
     manifests = Manifests(tmp_path, [], 0)
-    lines = [*manifests.write([file("a"), file("b")]), *manifests.write([file("a").gone()]), *manifests.write([])]
+    lines = [*manifests.write([file("a"), file("b")]), *manifests.write([file("a").removal()]), *manifests.write([])]
     assert manifests.write_list("list-0", lines) == (tmp_path / "manifest" / "list-0").stat().st_size
     read = manifests.read_list("list-0")
     assert [(line["_NUM_ADDED_FILES"], line["_NUM_DELETED_FILES"]) for line in read] == [(2, 0), (0, 1)]
@@ -53,7 +53,7 @@ def test_many_small_manifests_become_one(tmp_path: Path) -> None:
     manifests = Manifests(tmp_path, [], 0)
     lines: list[ManifestLine] = []
     for number in range(100):
-        lines = [*manifests.merged(lines), *manifests.write([file(f"f{number}")])]
+        lines = [*manifests.merge(lines), *manifests.write([file(f"f{number}")])]
     assert len(lines) <= 31
     assert names(manifests, lines) == {f"f{number}" for number in range(100)}
 
@@ -63,7 +63,7 @@ def test_files_that_went_leave_the_manifests(tmp_path: Path) -> None:
     manifests = Manifests(tmp_path, [], 0)
     lines = manifests.write([file("f0")])
     for number in range(1, 100):
-        lines = [*manifests.merged(lines), *manifests.write([file(f"f{number - 1}").gone(), file(f"f{number}")])]
+        lines = [*manifests.merge(lines), *manifests.write([file(f"f{number - 1}").removal(), file(f"f{number}")])]
     assert names(manifests, lines) == {"f99"}
     assert sum(1 for _ in manifests.entries(lines)) < 70
 
@@ -73,10 +73,10 @@ def test_a_file_in_a_large_manifest_stays_gone(tmp_path: Path, monkeypatch: pyte
     manifests = Manifests(tmp_path, [], 0)
     large = manifests.write([file(f"old{i}") for i in range(200)])
     monkeypatch.setattr(module, "_SMALL_BYTES", large[0]["_FILE_SIZE"])
-    lines = [*large, *manifests.write([file("old7").gone()])]
+    lines = [*large, *manifests.write([file("old7").removal()])]
     for number in range(40):
         lines = [*lines, *manifests.write([file(f"new{number}")])]
-    merged = manifests.merged(lines)
+    merged = manifests.merge(lines)
     assert merged[0] == large[0]
     assert len(merged) == 2
     assert names(manifests, merged) == names(manifests, lines)

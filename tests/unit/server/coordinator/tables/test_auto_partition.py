@@ -62,18 +62,18 @@ def test_pre_creation_is_bounded() -> None:
 def test_retention_keeps_the_number_of_past_periods() -> None:
     """Retention 3 on 2024-11-11 keeps 2024-11-08 and later."""
     days = ["20241107", "20241108", "20241111", "20250101"]
-    assert settings(num_retention="3").expired(days, NOON_MS) == ["20241107"]
+    assert settings(num_retention="3").expired_periods(days, NOON_MS) == ["20241107"]
 
 
 @pytest.mark.parametrize("retention", ["-1", "2147483647"])
 def test_retention_may_keep_all(retention: str) -> None:
     """A negative number keeps everything, and so does one beyond the calendar."""
-    assert settings(num_retention=retention).expired(["00010101", "20241107"], NOON_MS) == []
+    assert settings(num_retention=retention).expired_periods(["00010101", "20241107"], NOON_MS) == []
 
 
 def test_the_historical_partition_never_expires() -> None:
     """It is older than every name, and stays."""
-    assert settings("YEAR").expired(["!", "__historical__", "1999"], NOON_MS) == ["!", "1999"]
+    assert settings("YEAR").expired_periods(["!", "__historical__", "1999"], NOON_MS) == ["!", "1999"]
 
 
 def test_periods_follow_the_zone_of_the_table() -> None:
@@ -103,7 +103,7 @@ def test_a_custom_format_is_used_everywhere() -> None:
     """Names, retention and checks all go by the pattern."""
     calendar = settings(time_format="yyyy-MM-dd", num_retention="1")
     assert calendar.values_ahead(NOON_MS, 10) == ["2024-11-11", "2024-11-12"]
-    assert calendar.expired(["2024-11-09", "2024-11-10"], NOON_MS) == ["2024-11-09"]
+    assert calendar.expired_periods(["2024-11-09", "2024-11-10"], NOON_MS) == ["2024-11-09"]
 
 
 @pytest.mark.parametrize("value", ["x", "2024", "20241399", "20241103"])
@@ -151,6 +151,6 @@ def test_what_is_created_is_not_dropped(unit: TimeUnit, now_ms: int, precreate: 
     calendar = settings(unit, num_precreate=str(precreate), num_retention=str(retention))
     ahead = calendar.values_ahead(now_ms, 1000)
     assert len(ahead) == precreate
-    assert calendar.expired(ahead, now_ms) == []
+    assert calendar.expired_periods(ahead, now_ms) == []
     for value in ahead:
         calendar.check_value(value, now_ms)

@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode, InvalidError, LakewardError, RetriableErr
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
-from lakeward.server.remote.access.fenced_store import FencedStore, fenced
+from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.ownership import Ownership, newest_owner, take_over
 
 
@@ -52,7 +52,7 @@ async def test_another_data_directory_is_refused(world: World) -> None:
 async def test_who_was_replaced_writes_nothing_more(world: World) -> None:
     """Writes stop once the news is there, deletions look for news first; reads go on."""
     metadata = MemoryMetadataStore()
-    store = await fenced(world.store, metadata, world.clock, SystemEntropy())
+    store = await claim_store(world.store, metadata, world.clock, SystemEntropy())
     await store.put("a", b"1")
     await take_over(world.store, "another", world.clock)
     await store.put("b", b"2")  # nothing is known yet, and a new file harms nobody
@@ -77,7 +77,7 @@ async def test_of_two_that_take_over_one_gets_each_epoch(world: World) -> None:
 async def test_a_silent_store_is_claimed_when_it_speaks(world: World) -> None:
     """The server starts; what it wants to write waits, and nothing is written before it owns the place."""
     world.store.fails = lambda operation, _: operation == "create"
-    store: FencedStore = await fenced(world.store, MemoryMetadataStore(), world.clock, SystemEntropy())
+    store: FencedStore = await claim_store(world.store, MemoryMetadataStore(), world.clock, SystemEntropy())
     with pytest.raises(RetriableError):
         await store.put("a", b"1")
     assert world.store.files() == set()
@@ -91,7 +91,7 @@ async def test_a_silent_store_that_was_given_away_meanwhile(world: World) -> Non
     metadata = MemoryMetadataStore()
     await world.server(metadata).claim()
     world.store.fails = lambda *_: True
-    store = await fenced(world.store, metadata, world.clock, SystemEntropy())
+    store = await claim_store(world.store, metadata, world.clock, SystemEntropy())
     world.store.fails = lambda *_: False
     await take_over(world.store, "another", world.clock)
     with pytest.raises(InvalidError, match="belongs to another server"):

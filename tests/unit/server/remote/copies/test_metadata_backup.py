@@ -16,7 +16,7 @@ from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.port import Document
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import Ownership
-from lakeward.server.remote.copies.metadata_backup import MetadataBackup, stored_backups, unpacked
+from lakeward.server.remote.copies.metadata_backup import MetadataBackup, stored_backups, unpack
 from lakeward.server.restore.source import fetch_metadata
 
 
@@ -63,12 +63,12 @@ async def test_changes_arrive_together_and_in_order(
     for number in range(50):
         put(metadata, "k", str(number))
         await asyncio.sleep(0)
-    await backup.settled()
+    await backup.drain()
     assert not backup.is_behind
     assert await restored(store, tmp_path / "again.db") == {"k": "49"}
     for number in range(3):
         put(metadata, "k", f"later {number}")
-        await backup.settled()
+        await backup.drain()
     assert await soon(lambda: len(store.files("lakeward/metadata")) == 2)
     await backup.stop()
     assert await restored(store, tmp_path / "again.db") == {"k": "later 2"}
@@ -89,7 +89,7 @@ async def test_a_store_that_fails_is_tried_again(
     assert backup.is_behind
     assert await restored(store, tmp_path / "again.db") == {"k": "1"}
     store.fails = lambda *_: False
-    await backup.settled()
+    await backup.drain()
     await backup.stop()
     assert await restored(store, tmp_path / "again.db") == {"k": "2"}
 
@@ -121,7 +121,7 @@ async def test_a_damaged_backup_is_passed_over(
 def test_what_is_no_backup_is_refused() -> None:
     """With one kind of error."""
     with pytest.raises(ValueError, match=r".+"):
-        unpacked(b"no gzip")
+        unpack(b"no gzip")
 
 
 async def test_small_files_go_first(metadata: SqliteMetadataStore, store: FailingStore, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from lakeward.protocol.codec import encode
 from lakeward.protocol.messages.log import FetchLogResponse, PbFetchLogRespForBucket, PbFetchLogRespForTable
-from lakeward.rpc.dispatch import Encoded, at_once
+from lakeward.rpc.dispatch import EncodedAnswer, at_once
 from lakeward.server.tablet.log.fetch_answer import fetch_answer
 
 
@@ -25,7 +25,7 @@ def test_pieces_are_the_whole(counts: tuple[int, ...], records: bytes) -> None:
     """Many buckets of few tables, or many tables of few buckets."""
     tables = tuple(table(number, count, records) for number, count in enumerate(counts))
     answer = at_once(fetch_answer(tables))
-    assert isinstance(answer, Encoded)
+    assert isinstance(answer, EncodedAnswer)
     assert b"".join(answer.parts) == encode(FetchLogResponse(tables_resp=tables))
 
 

@@ -8,7 +8,7 @@ from lakeward.errors import ErrorCode
 from lakeward.model import data_types as t
 from lakeward.model.schema import Schema
 from lakeward.model.table import TablePath
-from lakeward.storage.kv.merge.null_rules import null_refused, required_columns, unreadable_row
+from lakeward.storage.kv.merge.null_rules import null_error, required_columns, unreadable_row
 
 PATH = TablePath("shop", "orders")
 SCHEMA = Schema.of([("note", t.STRING()), ("id", t.INT()), ("price", t.INT().not_null()), ("tag", t.INT())], ["id"])
@@ -26,7 +26,7 @@ def test_keys_and_not_null_columns_are_required() -> None:
 )
 def test_the_first_column_at_fault_is_named(nulls: int, said: str) -> None:
     """With the reason why it must not be NULL, and as an error that no client sends again."""
-    wrong = null_refused(PATH, SCHEMA, nulls)
+    wrong = null_error(PATH, SCHEMA, nulls)
     assert wrong.code is ErrorCode.INVALID_TARGET_COLUMN
     assert "shop.orders" in wrong.message
     assert said in wrong.message

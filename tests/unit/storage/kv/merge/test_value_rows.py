@@ -14,7 +14,7 @@ from lakeward.errors import CorruptError, InvalidError
 from lakeward.model import data_types as t
 from lakeward.model.data_types import DataType
 from lakeward.model.values import Timestamp
-from lakeward.storage.kv.merge.null_rules import null_refused, required_columns
+from lakeward.storage.kv.merge.null_rules import null_error, required_columns
 from lakeward.storage.kv.merge.value_rows import ValueRows
 
 FORMATS = ["COMPACTED", "INDEXED"]
@@ -103,5 +103,5 @@ def test_required_columns_are_keys_and_those_not_null() -> None:
     """One bit for each column, lowest first."""
     table = PkTable([("a", INT), ("k", INT), ("n", STRING.not_null()), ("b", INT)], ("k",))
     assert required_columns(table.schemas[1]) == 0b0110
-    assert "'n', which is NOT NULL" in str(null_refused(table.info.path, table.schemas[1], 0b0100))
-    assert "'k', which is part of the primary key" in str(null_refused(table.info.path, table.schemas[1], 0b0110))
+    assert "'n', which is NOT NULL" in str(null_error(table.info.path, table.schemas[1], 0b0100))
+    assert "'k', which is part of the primary key" in str(null_error(table.info.path, table.schemas[1], 0b0110))

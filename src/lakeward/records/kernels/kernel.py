@@ -17,13 +17,13 @@ from numba import njit
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled_part(function: _Function) -> _Function:
+def kernel_part(function: _Function) -> _Function:
     """A function that compiled functions call and nothing else does: quicker to compile, and kept with its callers."""
     decorate: Any = njit  # these options are not in its annotations
     return cast("_Function", decorate(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
-def compiled(function: _Function) -> _Function:
+def kernel(function: _Function) -> _Function:
     """The function as machine code, made when it is first called."""
     try:
         return cast("_Function", njit(cache=True, nogil=True)(function))

@@ -1,4 +1,4 @@
-"""Packed: stretches of bytes one after the other in one buffer. Encoded keys and rows are handed on so."""
+"""PackedBytes: stretches of bytes one after the other in one buffer. Encoded keys and rows are handed on so."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lakeward.records.kernels.spans import I64, U8, Spans
 
 
-class Packed:
+class PackedBytes:
     """Neighbouring stretches of one buffer; `bounds` are n + 1."""
 
     __slots__ = ("bounds", "data")
@@ -21,7 +21,7 @@ class Packed:
         self.bounds = bounds
 
     @classmethod
-    def of(cls, pieces: Sequence[bytes]) -> Packed:
+    def of(cls, pieces: Sequence[bytes]) -> PackedBytes:
         """These pieces, joined."""
         bounds = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum([len(p) for p in pieces], out=bounds[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, RetriableError
-from lakeward.remote.stores.repeated import longest_pause_ms, repeated
+from lakeward.remote.stores.retry import longest_pause_ms, retry
 from lakeward.runtime.clock import ManualClock, SystemClock
 
 
@@ -19,7 +19,7 @@ async def test_a_call_that_succeeds_in_the_end_was_no_failure() -> None:
             raise answer
         return answer
 
-    assert await repeated(attempt, 60_000, SystemClock()) == "done"
+    assert await retry(attempt, 60_000, SystemClock()) == "done"
 
 
 async def test_when_the_time_is_over_the_failure_is_told() -> None:
@@ -33,7 +33,7 @@ async def test_when_the_time_is_over_the_failure_is_told() -> None:
         raise ErrorCode.STORAGE.error("busy")
 
     with pytest.raises(RetriableError):
-        await repeated(attempt, 1000, clock)
+        await retry(attempt, 1000, clock)
     assert tries == 1
 
 
@@ -47,7 +47,7 @@ async def test_what_will_not_pass_is_not_repeated() -> None:
         raise DeniedError(ErrorCode.STORAGE, "no")
 
     with pytest.raises(DeniedError):
-        await repeated(attempt, 60_000, SystemClock())
+        await retry(attempt, 60_000, SystemClock())
     assert tries == 1
 
 

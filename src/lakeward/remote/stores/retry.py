@@ -1,4 +1,4 @@
-"""repeated: make a call again while it fails in a way that may pass, with longer and longer pauses, for a while."""
+"""retry: make a call again while it fails in a way that may pass, with longer and longer pauses, for a while."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def longest_pause_ms(timeout_ms: int) -> int:
     return max(FIRST_PAUSE_MS, min(_LONGEST_PAUSE_MS, timeout_ms // 4))
 
 
-async def repeated(attempt: Callable[[], Awaitable[T]], timeout_ms: int, clock: Clock) -> T:
+async def retry(attempt: Callable[[], Awaitable[T]], timeout_ms: int, clock: Clock) -> T:
     """The first result within the time; the last failure, when there is none."""
     deadline = clock.monotonic() + timeout_ms / 1000
     backoff = Backoff(FIRST_PAUSE_MS / 1000, longest_pause_ms(timeout_ms) / 1000)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lakeward.client.keys.packed import Packed, spans_of
+from lakeward.client.keys.packed_bytes import PackedBytes, spans_of
 
 
 def test_pieces_are_found_again() -> None:
     """By number, empty ones too."""
-    packed = Packed.of([b"ab", b"", b"cde"])
+    packed = PackedBytes.of([b"ab", b"", b"cde"])
     assert (len(packed), packed.sizes.tolist()) == (3, [2, 0, 3])
     assert [packed[i] for i in range(3)] == [b"ab", b"", b"cde"]
 

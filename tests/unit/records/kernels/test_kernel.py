@@ -7,14 +7,14 @@ from typing import Any
 import numba
 import pytest
 
-from lakeward.records.kernels import compiled as module
-from lakeward.records.kernels.compiled import compiled, compiled_part
+from lakeward.records.kernels import kernel as module
+from lakeward.records.kernels.kernel import kernel, kernel_part
 
 
 def test_parts_are_called_by_compiled_functions() -> None:
     """A part has no door for Python; what is built of it has."""
 
-    @compiled_part
+    @kernel_part
     def twice(number: int) -> int:
         return 2 * number
 
@@ -35,7 +35,7 @@ def test_a_read_only_installation_compiles_in_memory(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(module, "njit", njit)
 
-    @compiled
+    @kernel
     def add_one(number: int) -> int:
         return number + 1
 
