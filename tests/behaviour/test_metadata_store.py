@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import (
@@ -35,7 +36,9 @@ PARTITION = PartitionRecord(3, 7, "2024", 5)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MetadataStore]:
     """A fresh store of each kind."""
     made: MetadataStore = (
-        MemoryMetadataStore() if request.param == "memory" else SqliteMetadataStore(LocalFiles(), tmp_path / "m.db")
+        MemoryMetadataStore()
+        if request.param == "memory"
+        else SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / "m.db")
     )
     yield made
     made.close()
@@ -176,13 +179,13 @@ def test_documents_are_found_by_area(store: MetadataStore) -> None:
 
 def test_sqlite_remembers_after_closing(tmp_path: Path) -> None:
     """A store opened again holds what was put, and counts on."""
-    first = SqliteMetadataStore(LocalFiles(), tmp_path / "m.db")
+    first = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / "m.db")
     fill(first)
     with first.change() as change:
         change.take(Counter.TABLE_ID, 5)
     held = contents(first)
     first.close()
-    second = SqliteMetadataStore(LocalFiles(), tmp_path / "m.db")
+    second = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / "m.db")
     assert contents(second) == held
     with second.change() as change:
         assert change.take(Counter.TABLE_ID) == 5
@@ -192,10 +195,11 @@ def test_sqlite_remembers_after_closing(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.port import Counter, DatabaseRecord, Document
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
-store = SqliteMetadataStore(LocalFiles(), Path(sys.argv[1]))
+store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), Path(sys.argv[1]))
 with store.change() as change:
     change.put_database(DatabaseRecord("kept", "{}", 1, 1))
     print(change.take(Counter.WRITER_ID, 1000))
@@ -214,7 +218,7 @@ def test_sqlite_survives_a_kill_in_the_middle_of_a_change(tmp_path: Path) -> Non
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "m.db")], capture_output=True, text=True)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert int(done.stdout) == round_number * 1000
-    store = SqliteMetadataStore(LocalFiles(), tmp_path / "m.db")
+    store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / "m.db")
     assert [d.name for d in store.databases()] == ["kept"]
     store.close()
 
@@ -242,7 +246,7 @@ def test_sqlite_refuses_a_file_it_cannot_use(tmp_path: Path, spoil: Callable[[Pa
     path = tmp_path / FILE_NAME
     spoil(path)
     with pytest.raises(LakewardError, match=FILE_NAME) as refused:
-        SqliteMetadataStore.in_directory(LocalFiles(), tmp_path)
+        SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path)
     assert refused.value.code is ErrorCode.STORAGE
 
 
@@ -250,12 +254,12 @@ def test_sqlite_says_which_directory_cannot_be_made(tmp_path: Path) -> None:
     """A data directory below a file is refused by name."""
     (tmp_path / "file").touch()
     with pytest.raises(LakewardError, match="file/data"):
-        SqliteMetadataStore.in_directory(LocalFiles(), tmp_path / "file" / "data")
+        SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path / "file" / "data")
 
 
 def test_sqlite_turns_a_refused_change_into_our_error(tmp_path: Path) -> None:
     """A table in a database that is not there breaks the store's own rules, and is undone."""
-    store = SqliteMetadataStore.in_directory(LocalFiles(), tmp_path / "made" / "here")
+    store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path / "made" / "here")
 
     def orphan() -> None:
         with store.change() as change:

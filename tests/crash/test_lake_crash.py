@@ -28,7 +28,7 @@ from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 data_dir, step, snapshot_id = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = SqliteMetadataStore.in_directory(LocalFiles(), data_dir)
+store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), data_dir)
 options = ServerOptions.of({"data.dir": str(data_dir), "datalake.format": "iceberg"})
 served = handlers(Coordinator(store, ClusterConfig(store, options), SystemClock(), SystemEntropy(), LocalFiles()))
 path = PbTablePath(database_name="fluss", table_name="t")

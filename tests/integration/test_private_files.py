@@ -14,6 +14,7 @@ from server_process import ServerProcess
 import lakeward
 from lakeward.client.staged.directory import LocalDirectory
 from lakeward.errors import LakewardError
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
@@ -109,7 +110,7 @@ def test_security_that_an_older_release_stored_is_told(tmp_path: Path) -> None:
     """Nobody believes a server to be closed because it was once told so."""
     with ServerProcess(tmp_path / "data") as server:
         server.stop()
-        store = SqliteMetadataStore.in_directory(LocalFiles(), server.data_dir)
+        store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), server.data_dir)
         with store.change() as change:
             change.put_option("security.sasl.enabled.mechanisms", "PLAIN")
         store.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from time import perf_counter
 from typing import Any
 
 from lakeward.options.endpoint import Endpoint
@@ -114,7 +115,7 @@ class Wire:
             self.receiver,
             Listener(endpoint, endpoint),
             BufferPool() if pool is None else pool,
-            Turns(self.loop),  # type: ignore[arg-type]
+            Turns(self.loop, perf_counter),  # type: ignore[arg-type]
             ConnectionLimits(frame_bytes, 1 << 20),
             self.loop,  # type: ignore[arg-type]
         )

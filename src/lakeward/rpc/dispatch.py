@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping
-from time import perf_counter
 from types import GeneratorType
 from typing import Any, NamedTuple, TypeVar
 
@@ -121,7 +120,8 @@ class _SteppedRequest:
         self._is_done = True  # also when a step fails
         try:
             awaits = next(self._steps)
-            while awaits is None and perf_counter() < until:
+            now = self._exchange.connection.now
+            while awaits is None and now() < until:
                 awaits = next(self._steps)
         except StopIteration as end:
             return end.value

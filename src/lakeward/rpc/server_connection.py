@@ -12,7 +12,6 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any, NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
@@ -85,6 +84,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._listener = listener
         self._pool = pool
         self._turns = turns
+        self.now = turns.now
         self._limits = limits
         self._loop = loop
         self._in = FrameReader(pool, header_bytes=REQUEST_HEADER_BYTES, frame_bytes_max=limits.frame_bytes)
@@ -192,7 +192,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         if not self._in.fill(nbytes):  # in the middle of a large frame
             self.active_at = self._loop.time()
             return
-        now = perf_counter()
+        now = self.now()
         if now < self._queued_until:
             self._queue()
         elif self._take_frames(now, now + SLICE_S if self._turns.is_idle else now):  # one request where others wait
@@ -209,7 +209,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         """Handle what has waited; True when there is more."""
         if self._closing:
             return False
-        now = perf_counter()
+        now = self.now()
         more = self._take_frames(now, until)
         self._queued_until = now + _QUEUED_S
         if not more:
@@ -263,7 +263,7 @@ class ServerConnection(asyncio.BufferedProtocol):
                 elif not self._take_frame():
                     self._in.shrink()
                     break
-                if perf_counter() >= until and (self._stepped or self._in.unread_bytes >= LENGTH_BYTES):
+                if self.now() >= until and (self._stepped or self._in.unread_bytes >= LENGTH_BYTES):
                     more = True
                     break
         except LakewardError as wrong:
@@ -282,7 +282,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         """Whether this client has had more than its share of this turn; the loop's time stands still in a turn."""
         if self.active_at != self._turn_at:
             self._turn_at, self._turn_used = self.active_at, 0.0
-        self._turn_used += perf_counter() - begun
+        self._turn_used += self.now() - begun
         return self._turn_used > _TURN_SHARE_S and not self._is_queued
 
     def _take_frame(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from time import perf_counter
+from collections.abc import Callable
 from typing import Protocol
 
 #: What one piece of work gets before the next one has its turn.
@@ -22,14 +22,16 @@ class Work(Protocol):
     """Something that can be done a bit at a time."""
 
     def take_turn(self, until: float) -> bool:
-        """Do some of it, until about that time of `perf_counter`; True when there is more to do."""
+        """Do some of it, until about that time of `Turns.now`; True when there is more to do."""
 
 
 class Turns:
     """The queue of work that did not fit into a slice."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, now: Callable[[], float]) -> None:
+        """`now` tells seconds that never go back. The loop's own time will not do: it stands still in a turn."""
         self._loop = loop
+        self.now = now
         self._queue: deque[Work] = deque()
         self._is_due = False
 
@@ -50,13 +52,13 @@ class Turns:
 
     def _round(self) -> None:
         self._is_due = False
-        now = perf_counter()
+        now = self.now()
         end = now + _ROUND_S
         try:
             while self._queue and now < end:
                 work = self._queue.popleft()
                 if work.take_turn(now + SLICE_S):
                     self._queue.append(work)
-                now = perf_counter()
+                now = self.now()
         finally:
             self._go_on()

@@ -24,7 +24,7 @@ class Ground:
         self.directory = DataDirectory(doors.files, options.data_dir())
         self.clock.begin(self.directory.seen_ms)
         self.note_time()
-        self.metadata = SqliteMetadataStore(doors.files, self.directory.metadata_file)
+        self.metadata = SqliteMetadataStore(doors.files, doors.entropy, self.directory.metadata_file)
         self.files = OpenFiles(doors.files, OPEN_FILES_MAX)
         self.disk = DiskThread(doors.threads(1, "disk"))
         self.state_threads = doors.threads(_STATE_THREADS, "state")

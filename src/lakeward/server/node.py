@@ -85,7 +85,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     loop = asyncio.get_running_loop()
     ground = Ground(options, doors)
     store = await _open_store(options, ground)
-    turns = Turns(loop)
+    turns = Turns(loop, ground.clock.monotonic)
     connections: set[ServerConnection] = set()
     pool = BufferPool(bytes_max=options.get(rows.MAX_RECEIVE_MEMORY))
     relief = Relief(options, pool, connections, loop.time)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.entropy import Entropy
 from lakeward.runtime.files import Files
 from lakeward.runtime.whole_file import replace_file
 from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
@@ -42,9 +42,10 @@ Filling = Callable[[MetadataFiles, ProvenState, sqlite3.Connection], None]
 class SqliteMetadataStore:
     """A MetadataStore in `metadata.db` of a data directory."""
 
-    def __init__(self, disk: Files, path: Path, filling: Filling = load) -> None:
+    def __init__(self, disk: Files, entropy: Entropy, path: Path, filling: Filling = load) -> None:
         """`filling` decides what is good enough to go on with: by default nothing but all that was acknowledged."""
         self._disk = disk
+        self._entropy = entropy
         self._path = path
         self._listeners: list[Callable[[], None]] = []
         self._files = MetadataFiles(disk, path)
@@ -52,6 +53,7 @@ class SqliteMetadataStore:
         self._lock = threading.RLock()
         self._journal: Journal | None = None
         self._mirror: Journal | None = None
+        self._identity, self._generation = "", -1
         self._folded_bytes, self._folded_generation = 0, -1
         try:
             found = self._files.find()
@@ -69,16 +71,16 @@ class SqliteMetadataStore:
         self._listeners.append(listener)
 
     @classmethod
-    def in_directory(cls, disk: Files, data_dir: Path) -> SqliteMetadataStore:
+    def in_directory(cls, disk: Files, entropy: Entropy, data_dir: Path) -> SqliteMetadataStore:
         """The store of a data directory, which is made if it is not there."""
         try:
             disk.make_directory(data_dir)
         except OSError as wrong:
             raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
-        return cls(disk, data_dir / FILE_NAME)
+        return cls(disk, entropy, data_dir / FILE_NAME)
 
     def _begin(self, found: ProvenState) -> None:
-        self._identity = found.identity or str(SystemEntropy().uuid())
+        self._identity = found.identity or str(self._entropy.uuid())
         self._generation = found.last_change if found.is_complete else found.end + 1  # a number is not given twice
         for trouble in found.troubles:
             _log.warning("the metadata in %s is whole in spite of %s", self._path.parent, trouble)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.entropy import Entropy
+from lakeward.runtime.files import Files
 from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.opening import fill, strays_of
 from lakeward.server.metadata_store.port import Counter
@@ -33,10 +34,11 @@ class RepairedMetadata:
         return self.reached >= self.end and not self.strays
 
 
-def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) -> RepairedMetadata:
+def repair_metadata(
+    disk: Files, entropy: Entropy, data_dir: Path, told: Callable[[RepairedMetadata], bool]
+) -> RepairedMetadata:
     """Go back to the newest whole state, if `told` agrees once it knows which; ids given out since are skipped."""
     report = RepairedMetadata()
-    disk = LocalFiles()
     with DataDirectory(disk, data_dir) as directory:
         files = MetadataFiles(disk, directory.metadata_file)
         found = files.find()
@@ -56,7 +58,7 @@ def repair_metadata(data_dir: Path, told: Callable[[RepairedMetadata], bool]) ->
                 raise _StoppedError
 
         try:
-            store = SqliteMetadataStore(disk, directory.metadata_file, fill_and_ask)
+            store = SqliteMetadataStore(disk, entropy, directory.metadata_file, fill_and_ask)
         except _StoppedError:
             return report
         try:

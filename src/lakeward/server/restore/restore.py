@@ -62,7 +62,7 @@ class Restore:
                 seen is not None and seen.was_stopped,
             )
             report.troubles += await fetch_metadata(self._store, directory.metadata_file)
-            metadata = SqliteMetadataStore(disk, directory.metadata_file)
+            metadata = SqliteMetadataStore(disk, self._entropy, directory.metadata_file)
             try:
                 adopt(metadata, owner.server_id)
                 await self._bring_lake_files(metadata, directory.root)

@@ -14,6 +14,7 @@ from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as database_messages
 from lakeward.protocol.messages import table as table_messages
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.local_files import LocalFiles
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
@@ -35,7 +36,7 @@ def state(catalog: Catalog) -> list[object]:
 @pytest.fixture
 def stored(tmp_path: Path) -> Iterator[World]:
     """A coordinator on a SQLite file."""
-    store = SqliteMetadataStore.in_directory(LocalFiles(), tmp_path)
+    store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path)
     yield World(store=store)
     store.close()
 

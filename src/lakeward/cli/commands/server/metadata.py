@@ -41,6 +41,8 @@ def repair(data_dir: Path, yes: bool) -> None:
     Example:
       lakeward metadata repair --data-dir /var/lib/lakeward
     """
+    from lakeward.runtime.entropy import SystemEntropy
+    from lakeward.runtime.local_files import LocalFiles
     from lakeward.server.restore.repaired_metadata import repair_metadata
 
     keep_private()
@@ -49,7 +51,7 @@ def repair(data_dir: Path, yes: bool) -> None:
         _say(report)
         return report.was_whole or yes or click.confirm("Put this state back?", err=True)
 
-    report = repair_metadata(data_dir, ask)
+    report = repair_metadata(LocalFiles(), SystemEntropy(), data_dir, ask)
     say("The metadata is whole." if report.was_whole else f"Start it with: lakeward serve --data-dir {data_dir}")
 
 

@@ -249,5 +249,5 @@ class SnapshotCopies:
             await files.remove(gone, self._snapshots.of(bucket))
             self.counts.removed += len(gone)
         except Exception as wrong:  # noqa: BLE001 - the next sweep finds what is left
-            files.is_swept = False
+            files.sweep_again()
             _log.debug("superfluous snapshots of %s stay for now: %s", bucket, wrong)

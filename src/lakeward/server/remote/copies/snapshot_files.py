@@ -147,6 +147,10 @@ class SnapshotFiles:
         self._remember(metadata, dict(snapshot.files))
         return path
 
+    def sweep_again(self) -> None:
+        """Something may be left that nothing names: it is looked for before the next copy."""
+        self.is_swept = False
+
     async def discard(self, paths: Sequence[str]) -> None:
         """Remove files that nothing names; if that fails too, the next sweep finds them."""
         self.is_swept = False

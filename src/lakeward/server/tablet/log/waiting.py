@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from time import perf_counter
 from typing import Protocol
 
 from lakeward.model.bucket import TableBucket
@@ -85,7 +84,7 @@ class Waiters:
 
     def _begin(self) -> None:
         """Look at those who are due, at once where they are few."""
-        if self._due and not self._is_queued and self.take_turn(perf_counter() + SLICE_S):
+        if self._due and not self._is_queued and self.take_turn(self._turns.now() + SLICE_S):
             self._is_queued = True
             self._turns.join(self)
 
@@ -94,7 +93,7 @@ class Waiters:
         while self._due:
             waiter, time_is_up = self._due.popitem(last=False)
             self._complete(waiter, time_is_up=time_is_up)
-            if perf_counter() >= until:
+            if self._turns.now() >= until:
                 break
         self._is_queued = bool(self._due) and self._is_queued
         return bool(self._due)

@@ -23,7 +23,7 @@ from lakeward.server.restore.source import fetch_metadata
 @pytest.fixture
 def metadata(tmp_path: Path) -> Iterator[SqliteMetadataStore]:
     """Metadata on disk."""
-    store = SqliteMetadataStore(LocalFiles(), tmp_path / "metadata.db")
+    store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / "metadata.db")
     yield store
     store.close()
 
@@ -48,7 +48,7 @@ def backup_of(metadata: SqliteMetadataStore, store: FailingStore) -> MetadataBac
 async def restored(store: FailingStore, target: Path) -> dict[str, str]:
     """The documents in the newest backup."""
     await fetch_metadata(store, target)
-    opened = SqliteMetadataStore(LocalFiles(), target)
+    opened = SqliteMetadataStore(LocalFiles(), SystemEntropy(), target)
     found = {document.key: document.text for document in opened.documents("test")}
     opened.close()
     return found
