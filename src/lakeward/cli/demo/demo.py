@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import lakeward
+from lakeward.cli.commands.rows.tail import show
 from lakeward.cli.demo.child_bucket import BUCKET, ChildBucket
 from lakeward.cli.demo.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo.home import DemoHome
@@ -93,7 +94,6 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
 
 
 def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, limit: int | None, engine: str) -> None:
-    from lakeward.cli.commands.rows.tail import show
     from lakeward.cli.demo.orders import COLUMNS
 
     with lakeward.connect(server.bootstrap) as writing, lakeward.connect(server.bootstrap) as reading:

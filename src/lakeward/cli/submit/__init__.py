@@ -1,4 +1,7 @@
-"""What `spark-submit` is given. It puts a script's folder first on the path, so the script has a folder of its own."""
+"""What `spark-submit` is given: the script lakeward_tier.
+
+It puts a script's folder first on the path, so the script has a folder of its own.
+"""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, RetriableError
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS, S3_ACCESS_KEY
 from lakeward.protocol.messages.snapshot import GetFileSystemSecurityTokenResponse
+from lakeward.remote.open_store import open_store
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -169,6 +170,5 @@ async def _close_stores(session: _Session) -> None:
 
 
 def _open_store(root: str, settings: Mapping[str, str]) -> RemoteStore:
-    from lakeward.remote.open_store import open_store
 
     return open_store(root, settings)

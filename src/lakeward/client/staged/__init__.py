@@ -1,7 +1,7 @@
 """Exactly-once writes, with nothing but the official protocol (docs/decisions/0014).
 
-    tasks                                            driver
-    rows → encode → part (bytes, or a file)   →      parts → manifest → append → done
+    in the tasks: rows → encode → part (bytes, or a file)
+    on the driver: parts → manifest → append → done
 
 In the tasks
     writer          StagedWriter: rows in, one part out

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lakeward.client.staged.directory import Directory, LocalDirectory
+from lakeward.client.staged.remote_directory import RemoteDirectory
 
 #: Hadoop's names of file systems that pyarrow calls otherwise.
 _HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
@@ -21,7 +22,5 @@ def directory_at(place: str | os.PathLike[str]) -> Directory:
         return LocalDirectory(Path(text))
     if parts.scheme == "file":
         return LocalDirectory(Path(unquote(parts.path)))
-    from lakeward.client.staged.remote_directory import RemoteDirectory  # loads Arrow
-
     scheme = _HADOOP_SCHEMES.get(parts.scheme, parts.scheme)
     return RemoteDirectory(scheme + text[len(parts.scheme) :], rename_refuses=scheme in _RENAME_REFUSES)

@@ -10,6 +10,5 @@ predicate        may a batch be skipped?
 kv_batch         what a put carries; loads numba, as do the next three
 value_batch      what a scan of values answers
 changelog_batch  changes as the log stores them, and read back for replay
-warm_up          all of these compiled before a request waits
 reference        docs/formats, printed from the layouts
 """

@@ -2,5 +2,4 @@
 
 directories  its lock, where each bucket's files are
 open_files   a bounded set of open files
-atomic_file  small files replaced atomically
 """

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from lakeward.cli.commands.rows.tail import Reading, in_words, kind_first, show
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.parameters import Place, TableName, names
 from lakeward.cli.input.session import Session, on_server
@@ -50,7 +51,6 @@ def changelog(
       lakeward changelog shop.customers --from 15m-ago --columns id,city
       lakeward changelog shop.customers --from earliest --no-follow -o json | jq 'select(._change_type == "delete")'
     """
-    from lakeward.cli.commands.rows.tail import Reading, in_words, kind_first, show
     from lakeward.cli.output.log_ends import partition_names
 
     with session.connect() as connection:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakeward.cli.commands.rows.tail import show
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say
@@ -45,7 +46,6 @@ def dump(
       lakeward dump shop.customers --columns id,city -o csv > customers.csv
       lakeward dump shop.visits --partition day=2026-08-01 -o json
     """
-    from lakeward.cli.commands.rows.tail import show
     from lakeward.cli.output.log_ends import partition_names
 
     with session.connect() as connection:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakeward.cli.commands.rows.dump import rows_now
 from lakeward.cli.input.parameters import TableName, names
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say
@@ -52,8 +53,6 @@ def head(
         opened = connection.table(table)
         chosen = partition_names(opened, partitions)
         if opened.info.descriptor.has_primary_key and not metadata:
-            from lakeward.cli.commands.rows.dump import rows_now
-
             found = _in_one(opened, columns, rows_now(opened, columns or None, chosen, rows))
         else:
             found = LogEnds(opened, chosen).first_rows(rows, columns or None, metadata=metadata)
