@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, HASH, open_store, restore_any
 from lakeward.storage.kv.store.slices import I64, Slices
 from lakeward.storage.kv.store.snapshots import newest_good_snapshot

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
 

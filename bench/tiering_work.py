@@ -22,8 +22,8 @@ import lakeward
 from bench.rows import BATCH_ROWS, SCHEMA, batches
 from bench.targets import Target
 from lakeward.client.admin.lake import TieringRound
-from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.process.child import Child
 from lakeward.spark.tiering.spark_runner import SparkRunner
 from lakeward.spark.tiering.tiering_job import tiering_session
 from lakeward.tiering.round.catalogs import LakeCatalogs

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.runtime.files import Files, How, sync_data, write_all
-from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.memory_files import MemoryFiles
-from lakeward.runtime.whole_file import create_file, make_lasting_directory, replace_file
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.memory_files import MemoryFiles
+from lakeward.runtime.files.port import Files, How, sync_data, write_all
+from lakeward.runtime.files.whole_file import create_file, make_lasting_directory, replace_file
 
 
 @pytest.fixture(params=["local", "memory"])

@@ -11,7 +11,7 @@ import pytest
 from kv_rows import apply_to, damage, fixed_values, read_all, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store
 from lakeward.storage.kv.store import snapshots
 from lakeward.storage.kv.store.slices import Slices

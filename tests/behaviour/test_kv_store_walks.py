@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kv_rows import Model, Record, apply_to, apply_to_model, damage, read_all
 
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store, restore_any
 from lakeward.storage.kv.hash import hash_store, ordered_keys, value_log
 from lakeward.storage.kv.store import snapshots

@@ -13,7 +13,7 @@ import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import (
     Counter,
@@ -196,7 +196,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.metadata_store.port import Counter, DatabaseRecord, Document
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), Path(sys.argv[1]))

@@ -11,7 +11,7 @@ import pytest
 _SCRIPT = '''
 import contextlib, os, signal, sys
 from pathlib import Path
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.options.server_options import ServerOptions

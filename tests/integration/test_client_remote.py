@@ -20,8 +20,8 @@ from wire_tables import WireTable
 
 import lakeward as lw
 from lakeward.client.forms.results import BucketId
-from lakeward.client.staged.log_headers import read_headers
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.commit.log_headers import read_headers
+from lakeward.client.staged.parts.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.shared import PbTablePath

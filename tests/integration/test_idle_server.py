@@ -9,7 +9,7 @@ import psutil
 from seaweed import Bucket
 from server_process import ServerProcess
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 
 def test_an_idle_server_has_no_heavy_library_loaded(new_server: Callable[..., ServerProcess]) -> None:

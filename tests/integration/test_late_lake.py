@@ -11,7 +11,7 @@ from lake_tables import read_by_duckdb, read_by_pyiceberg
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 pytestmark = pytest.mark.slow
 _ENABLED = ("--set", "table.datalake.enabled=true", "--set", "table.datalake.freshness=100ms")

@@ -15,7 +15,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import PbProduceLogReqForBucket, ProduceLogRequest
 from lakeward.protocol.messages.metadata import MetadataRequest
 from lakeward.protocol.messages.shared import PbTablePath
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 TABLES, BUCKETS = 4, 2500
 WRITTEN = range(0, BUCKETS, 5)

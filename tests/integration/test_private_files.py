@@ -12,10 +12,10 @@ from eventually import eventually
 from server_process import ServerProcess
 
 import lakeward
-from lakeward.client.staged.directory import LocalDirectory
+from lakeward.client.staged.parts.directory import LocalDirectory
 from lakeward.errors import LakewardError
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 
 _EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J"

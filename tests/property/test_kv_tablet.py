@@ -22,7 +22,7 @@ from kv_tablets import WRITER, TabletUnderTest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import data_types as t
 from lakeward.model.schema import Aggregate, Column, Schema
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.writer_state import Verdict
 

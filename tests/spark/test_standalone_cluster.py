@@ -17,7 +17,7 @@ import pytest
 from server_process import ServerProcess
 
 import lakeward as lw
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.filterwarnings("ignore::FutureWarning")]
 

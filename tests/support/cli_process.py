@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from forked import Forked
 
 from lakeward.cli.main import cli
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 
 class Cli:

@@ -18,7 +18,7 @@ from lakeward.protocol.messages import table as table_messages
 from lakeward.protocol.messages.shared import PbAlterConfig, PbKeyValue, PbTablePath
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.catalog.events import Event
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lakeward.runtime.files import Bytes, How
-from lakeward.runtime.local_files import LocalFile, LocalFiles
+from lakeward.runtime.files.local_files import LocalFile, LocalFiles
+from lakeward.runtime.files.port import Bytes, How
 
 
 class FailingFile(LocalFile):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _NURSERY = Path(__file__).with_name("nursery.py")
 _START_S = 120

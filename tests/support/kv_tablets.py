@@ -21,7 +21,7 @@ from lakeward.records.kernels.spans import Spans
 from lakeward.records.key.key_encoding import KeyEncoding, key_encoder
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.records.row.row_codec import RowCodec
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet

@@ -9,7 +9,7 @@ from pathlib import Path
 from raw_batches import raw_batch
 
 from lakeward.records.batch.log_batch import cut_batches, walk_batches
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later, LogTablet
 from lakeward.storage.log.segment.damage import Damage

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from seaweed import Bucket
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _START_S = 60
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 from lake_tables import Home, S3Warehouse
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _FOLDER = Path(sys.prefix) / "paimon-reader"
 _PACKAGES = (

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import pytest
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _START_S = 90
 _GRPC_OFFSET = 10_000

@@ -13,7 +13,7 @@ from typing import Self
 
 from forked import Forked
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
 _START_S = 60

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 
 class Lives:

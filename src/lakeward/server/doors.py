@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import Entropy, SystemEntropy
-from lakeward.runtime.files import Files
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import Files
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lakeward.rpc.dispatch import Dispatcher
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
 from lakeward.rpc.turns import Turns
-from lakeward.runtime.descriptors import raise_limit
+from lakeward.runtime.process.descriptors import raise_limit
 from lakeward.runtime.seldom import SeldomLog
 from lakeward.server.ground import OPEN_FILES_MAX
 

@@ -28,11 +28,11 @@ from lakeward.server.chores.relief import Relief
 from lakeward.server.doors import Doors
 from lakeward.server.front import Front
 from lakeward.server.ground import Ground
+from lakeward.server.node_metrics import declare_metrics
 from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.report import http
 from lakeward.server.report.health import health
-from lakeward.server.report.node_metrics import declare_metrics
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES
 from lakeward.server.tablet.scrubber import Scrubber

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 
 _BUCKET = re.compile(r"(?:log|kv)-(\d+)(?:\.json)?")
 _TABLE = re.compile(r"(.+)-(\d+)")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.kv.store.snapshots import damaged_snapshots, newest_good_snapshot, stored_snapshots
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.verification import LogReport, verify_log

@@ -17,10 +17,10 @@ from typing import Any, Self
 
 from lakeward.cli.input.failures import Failure
 from lakeward.errors import LakewardError
-from lakeward.runtime.child import Child
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.process_lock import awaited_lock
+from lakeward.runtime.process.child import Child
+from lakeward.runtime.process.process_lock import awaited_lock
 
 BUCKET = "lakeward"
 _REGION = "us-east-1"

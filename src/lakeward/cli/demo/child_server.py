@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from lakeward.cli.input.failures import Failure
-from lakeward.runtime.child import Child
-from lakeward.runtime.process_lock import awaited_lock
+from lakeward.runtime.process.child import Child
+from lakeward.runtime.process.process_lock import awaited_lock
 from lakeward.storage.disk.directories import LOCK_FILE
 
 PORT_DEFAULT = 9123

@@ -16,7 +16,7 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 
 if TYPE_CHECKING:
     from lakeward.cli.demo.home import DemoHome

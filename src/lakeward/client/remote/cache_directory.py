@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.runtime.process_lock import try_lock
+from lakeward.runtime.process.process_lock import try_lock
 
 _PREFIX = "lakeward-remote-log-"
 _TRIES = 5

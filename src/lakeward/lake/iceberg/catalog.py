@@ -17,8 +17,8 @@ from pyiceberg.table import Table
 
 from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
-from lakeward.lake.iceberg.format_version import check_writable, unreadable_metadata
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
+from lakeward.lake.iceberg.schema.format_version import check_writable, unreadable_metadata
 from lakeward.lake.iceberg.schema.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.schema.types import iceberg_schema, iceberg_type
 from lakeward.lake.iceberg.table import IcebergTable

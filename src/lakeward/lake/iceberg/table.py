@@ -17,10 +17,10 @@ from lakeward.lake.iceberg.commit.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.commit.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.commit.round_snapshot import RoundSnapshot, newest_round
 from lakeward.lake.iceberg.commit.tidiness import worst_places
-from lakeward.lake.iceberg.format_version import check_readable
 from lakeward.lake.iceberg.read.reader import IcebergReader
 from lakeward.lake.iceberg.read.snapshot_forms import describe_snapshot
 from lakeward.lake.iceberg.read.table_document import TableDocument
+from lakeward.lake.iceberg.schema.format_version import check_readable
 from lakeward.lake.iceberg.schema.layout import spec_columns
 from lakeward.lake.iceberg.schema.places import Places
 from lakeward.lake.iceberg.write.data_writer import Writing, WrittenFiles

@@ -23,7 +23,7 @@ from lakeward.remote.stores.whole_files import (
     sync_directory,
     write_synced,
 )
-from lakeward.runtime.private_files import share
+from lakeward.runtime.files.private_files import share
 
 T = TypeVar("T")
 _MKDIR_TRIES = 50

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.private_files import share
+from lakeward.runtime.files.private_files import share
 
 CHUNK_BYTES = 4 << 20
 #: How the names of files end that are not whole.

@@ -14,8 +14,8 @@ from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import make_lasting_directory, replace_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import make_lasting_directory, replace_file
 from lakeward.server.books.bucket_offsets import BucketOffsets, offsets_of_json, offsets_to_json
 
 SUFFIX = ".offsets"

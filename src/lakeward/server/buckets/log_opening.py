@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.log_tablet import LogTablet
 from lakeward.storage.log.segment.damage import Damage

@@ -9,7 +9,7 @@ from pathlib import Path
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.server.chores.write_stop import WriteStop
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from lakeward.options import server as server_options
 from lakeward.options import table as table_options
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.lake_snapshots import LakeSnapshots
 from lakeward.server.books.offsets_files import OffsetsFiles

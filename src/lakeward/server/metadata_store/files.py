@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import replace_file
 from lakeward.server.metadata_store.image import DamagedError, Image, is_unsealed_database
 from lakeward.server.metadata_store.journal import JournalText, Statements, line_of, node_of
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lakeward.runtime.files import Files, How
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files, How
+from lakeward.runtime.files.whole_file import replace_file
 
 #: Statements of a change: the name of a method of Change, then its arguments.
 Statements = list[list[Any]]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import replace_file
 from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.image import Image
 from lakeward.server.metadata_store.journal import Journal

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.opening import fill, strays_of
 from lakeward.server.metadata_store.port import Counter

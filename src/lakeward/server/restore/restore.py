@@ -15,8 +15,8 @@ from lakeward.remote.formats.layout import manifest_file
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.whole_file import replace_file
 from lakeward.server.archive.remote_logs import RemoteLogs, RemotePointer
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.snapshot_leases import SnapshotLeases

@@ -12,7 +12,7 @@ from lakeward.errors import NotFoundError
 from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.remote.formats.snapshot_metadata import path_in_store
 from lakeward.remote.stores.store import RemoteStore
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.remote.copies.snapshot_files import read_metadata
 from lakeward.storage.kv.store.snapshots import newest_good_snapshot

@@ -9,7 +9,7 @@ import sys
 import traceback
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.child import end_with
+from lakeward.runtime.process.child import end_with
 from lakeward.spark.bridge.calls import function_of
 from lakeward.spark.socket.call import Call
 from lakeward.spark.socket.frames import BYTES, ERROR, JSON, Closed, Frames

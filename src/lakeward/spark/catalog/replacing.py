@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.staged import CommitResult, StagedSink
-from lakeward.client.staged.part import Part
+from lakeward.client.staged.parts.part import Part
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.names import NAME_LENGTH_MAX
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath

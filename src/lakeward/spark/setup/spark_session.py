@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode
-from lakeward.runtime.child import Child, running_children
+from lakeward.runtime.process.child import Child, running_children
 from lakeward.spark.setup.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.setup.java_home import java_home
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.client.staged.part import Part
+from lakeward.client.staged.parts.part import Part
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.query.plan.planner import plan_read

@@ -16,7 +16,7 @@ from typing import Self
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 
 METADATA_FILE = "metadata.db"
 _METADATA_SUFFIXES = (".db", ".journal", ".identity", ".copies")

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.files import Files, How
+from lakeward.runtime.files.port import Files, How
 
 
 def storage_error(path: Path, wrong: OSError) -> LakewardError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lakeward.errors import ErrorCode
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbStore
 from lakeward.storage.kv.store.slices import Entries
 from lakeward.storage.kv.store.snapshots import Snapshot

@@ -20,8 +20,8 @@ from lakeward.records.batch.batch_header import BatchHeader, write_header
 from lakeward.records.batch.changelog_batch import ChangelogRows, changelog_rows
 from lakeward.records.batch.log_batch import BatchSpan, seal, stamp, walk_batches
 from lakeward.records.columnar.row_kernels import RowForm
-from lakeward.runtime.files import Bytes, Files
-from lakeward.runtime.whole_file import write_file
+from lakeward.runtime.files.port import Bytes, Files
+from lakeward.runtime.files.whole_file import write_file
 from lakeward.storage.kv.changes import Changes, changelog_batch, values_of_rows
 from lakeward.storage.kv.hash.hash_store import HashStore
 from lakeward.storage.kv.kv_table import KvTable

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.runtime.files import Files, sync_data
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files, sync_data
+from lakeward.runtime.files.whole_file import replace_file
 from lakeward.storage.log.log_facts import FactsFile
 from lakeward.storage.log.segment.segment import file_stem
 from lakeward.storage.log.writer_state import WriterStates

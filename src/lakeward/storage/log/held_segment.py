@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakeward.runtime.files import Files, sync_data
+from lakeward.runtime.files.port import Files, sync_data
 from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers
 from lakeward.storage.log.segment.damage import Damage

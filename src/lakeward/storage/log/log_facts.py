@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lakeward.records.batch.crc32c import checksum
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import replace_file
 
 _VERSION = 1
 #: A segment has no more offsets than this: whoever knows one of them knows which come surely behind it.

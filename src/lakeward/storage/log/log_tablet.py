@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.log_batch import BatchSpan, stamp
-from lakeward.runtime.files import Files, sync_data
+from lakeward.runtime.files.port import Files, sync_data
 from lakeward.storage.disk.open_files import OpenFiles, storage_error
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers
 from lakeward.storage.log.held_segment import HeldSegment, hold

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lakeward.errors import CorruptError, ErrorCode
 from lakeward.records.batch.batch_header import BatchHeader, read_header
 from lakeward.records.batch.log_batch import walk_batches
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.isolation import isolate
 from lakeward.storage.log.recovery import RecoveredLog

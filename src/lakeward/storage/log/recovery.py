@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from lakeward.runtime.files import Files, sync_data
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.port import Files, sync_data
+from lakeward.runtime.files.whole_file import replace_file
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, LogFacts, evidence, facts_file, read_facts

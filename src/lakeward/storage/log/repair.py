@@ -13,8 +13,8 @@ from pathlib import Path
 
 from lakeward.records.batch.batch_header import GIVEN_UP, BatchHeader, write_header
 from lakeward.records.batch.log_batch import seal, stamp
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import name_file, write_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import name_file, write_file
 from lakeward.storage.log.log_facts import GivenUp, LogFacts, read_facts
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.segment import INDEX, LOG, TIME_INDEX, file_stem

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, GivenUp, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment.damage import Damage, Damages

@@ -17,9 +17,9 @@ from typing import Any
 from lakeward.client.admin.lake import TieringRound
 from lakeward.model.table import TablePath
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.process_lock import try_lock
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.whole_file import replace_file
+from lakeward.runtime.process.process_lock import try_lock
 
 logger = logging.getLogger(__name__)
 

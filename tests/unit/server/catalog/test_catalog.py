@@ -15,7 +15,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages import database as database_messages
 from lakeward.protocol.messages import table as table_messages
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore

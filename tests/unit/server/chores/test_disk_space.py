@@ -8,8 +8,8 @@ import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.server_options import ServerOptions
-from lakeward.runtime.files import Space
-from lakeward.runtime.memory_files import MemoryFiles
+from lakeward.runtime.files.memory_files import MemoryFiles
+from lakeward.runtime.files.port import Space
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 

@@ -11,7 +11,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.remote.formats.layout import BucketPlace
 from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.remote.copies.snapshot_files import SnapshotFiles
 from lakeward.server.restore.restored_state import restore_state

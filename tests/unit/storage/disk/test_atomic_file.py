@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.whole_file import replace_file
 
 
 @pytest.mark.parametrize("durable", [True, False])

@@ -9,7 +9,7 @@ import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.directories import DataDirectory
 
 PATH = TablePath("db", "t")

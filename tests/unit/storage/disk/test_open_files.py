@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 
 LARGE = 200_000

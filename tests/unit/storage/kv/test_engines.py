@@ -10,7 +10,7 @@ import pytest
 from kv_rows import apply_to, rows_of
 
 from lakeward.errors import InvalidError, UnsupportedError
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.engines import ENGINES, open_store, prepare, restore_any
 from lakeward.storage.kv.hash import entry_kernels, hash_kernels, order_kernels
 

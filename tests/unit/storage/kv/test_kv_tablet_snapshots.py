@@ -10,7 +10,7 @@ from kv_tablets import TabletUnderTest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_columns
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log import checkpoint
 

@@ -14,7 +14,7 @@ from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
 from lakeward.records.batch.log_batch import crc_is_right, walk_batches
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.row import compacted_row
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.kv_tablet import KvTablet

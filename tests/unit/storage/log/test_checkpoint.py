@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.runtime.files import Files, sync_data
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import Files, sync_data
 from lakeward.storage.log import checkpoint
 from lakeward.storage.log.checkpoint import Checkpoint, checkpoint_file, read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import FactsFile, LogFacts

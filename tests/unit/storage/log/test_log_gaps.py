@@ -8,7 +8,7 @@ import pytest
 from logs import append, fill, open_log
 
 from lakeward.errors import CorruptError
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.log.repair import give_up
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.verification import verify_log

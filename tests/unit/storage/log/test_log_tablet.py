@@ -13,7 +13,7 @@ from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.log_batch import cut_batches, walk_batches
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log import checkpoint
 from lakeward.storage.log.writer_state import Verdict

@@ -10,7 +10,7 @@ from logs import append, contents, fill, open_log
 
 from lakeward.errors import CorruptError
 from lakeward.records.batch.log_batch import walk_batches
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.log.checkpoint import stored_checkpoints
 from lakeward.storage.log.log_facts import SEGMENT_OFFSETS_MAX, facts_file
 from lakeward.storage.log.log_tablet import LogTablet

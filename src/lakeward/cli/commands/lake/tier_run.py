@@ -102,7 +102,7 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
 def _start_session(settings: TieringSettings) -> Any:
     """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
 
-    from lakeward.runtime.child import stop_children
+    from lakeward.runtime.process.child import stop_children
     from lakeward.spark.tiering.tiering_job import tiering_session
 
     threads = ThreadPoolExecutor(1)

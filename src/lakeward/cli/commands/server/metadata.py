@@ -11,7 +11,7 @@ from lakeward.cli.commands.server.verify import checked_data_dir
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.output.listing import say
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.private_files import keep_private
+from lakeward.runtime.files.private_files import keep_private
 
 if TYPE_CHECKING:
     from lakeward.server.restore.repaired_metadata import RepairedMetadata
@@ -42,7 +42,7 @@ def repair(data_dir: Path, yes: bool) -> None:
     Example:
       lakeward metadata repair --data-dir /var/lib/lakeward
     """
-    from lakeward.runtime.local_files import LocalFiles
+    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.server.restore.repaired_metadata import repair_metadata
 
     keep_private()

@@ -14,7 +14,7 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.storage.disk.directories import DataDirectory
 
 if TYPE_CHECKING:
-    from lakeward.runtime.files import Files
+    from lakeward.runtime.files.port import Files
     from lakeward.storage.stored_logs import StoredBucket
     from lakeward.storage.verify import BucketReport
 
@@ -42,7 +42,7 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
       lakeward verify --data-dir /var/lib/lakeward
       lakeward repair shop.orders 0 1200 2400 --data-dir /var/lib/lakeward
     """
-    from lakeward.runtime.local_files import LocalFiles
+    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.log.repair import give_up, record
     from lakeward.storage.verify import verify_bucket
 

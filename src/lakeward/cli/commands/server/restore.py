@@ -14,7 +14,7 @@ from lakeward.cli.commands.server.serve import options_of
 from lakeward.cli.output.listing import moment, output_option, say, show_json, show_listing
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.private_files import keep_private
+from lakeward.runtime.files.private_files import keep_private
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions

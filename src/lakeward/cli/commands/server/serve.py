@@ -13,8 +13,8 @@ import click
 
 from lakeward.cli.output.plain_text import PlainFormatter
 from lakeward.errors import ErrorCode
-from lakeward.runtime.private_files import keep_private
-from lakeward.runtime.settled_heap import settle_heap
+from lakeward.runtime.files.private_files import keep_private
+from lakeward.runtime.process.settled_heap import settle_heap
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions

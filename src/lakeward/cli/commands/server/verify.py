@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Path) -> Path:
     """Nothing is found in a wrong directory, and nothing is what a person hopes for: so it is refused."""
-    from lakeward.runtime.local_files import LocalFiles
+    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.stored_logs import stored_buckets
 
     disk = LocalFiles()
@@ -56,7 +56,7 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
       lakeward verify --data-dir /var/lib/lakeward
       lakeward verify shop.orders --data-dir /var/lib/lakeward --rate 50 -o json
     """
-    from lakeward.runtime.local_files import LocalFiles
+    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.verify import verify as verified
 
     if table is not None:
@@ -77,7 +77,7 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
 
 def check_table(data_dir: Path, table: str) -> None:
     """Refuse a name that no stored table has."""
-    from lakeward.runtime.local_files import LocalFiles
+    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.stored_logs import stored_buckets
 
     tables = {bucket.table for bucket in stored_buckets(LocalFiles(), data_dir)}

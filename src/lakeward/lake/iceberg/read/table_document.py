@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakeward.lake.iceberg.format_version import check_readable
+from lakeward.lake.iceberg.schema.format_version import check_readable
 from lakeward.lake.round_properties import is_tiering_round
 from lakeward.model.table import TablePath
 

@@ -10,9 +10,9 @@ from typing import Any
 import fastavro
 
 from lakeward.lake.files.s3_path import LakePath
-from lakeward.lake.paimon.format_version import PaimonFile
 from lakeward.lake.paimon.manifest.manifest_layout import MANIFEST, MANIFEST_LIST
 from lakeward.lake.paimon.schema.binary_row import of_binary, to_binary
+from lakeward.lake.paimon.schema.format_version import PaimonFile
 from lakeward.model.data_types import DataType
 from lakeward.runtime.entropy import SystemEntropy
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lakeward.lake.files import whole_files
 from lakeward.lake.files.s3_path import LakePath
-from lakeward.lake.paimon.format_version import PaimonFile
+from lakeward.lake.paimon.schema.format_version import PaimonFile
 
 _DIRECTORY, _PREFIX, _NEWEST, _OLDEST = "snapshot", "snapshot-", "LATEST", "EARLIEST"
 _TAGS, _TAG_PREFIX = "tag", "tag-"

@@ -11,7 +11,7 @@ from typing import Any
 from lakeward.errors import ErrorCode
 from lakeward.lake.files import whole_files
 from lakeward.lake.files.s3_path import LakePath
-from lakeward.lake.paimon.format_version import PaimonFile
+from lakeward.lake.paimon.schema.format_version import PaimonFile
 from lakeward.lake.paimon.schema.types import SYSTEM_TYPES, paimon_type
 from lakeward.lake.rows.system_columns import BUCKET
 from lakeward.model.data_types import DataType

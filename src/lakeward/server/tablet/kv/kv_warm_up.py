@@ -16,7 +16,7 @@ from lakeward.records.batch.kv_batch import build_kv_batch, parse_kv_batch
 from lakeward.records.batch.value_batch import encode_value_batch
 from lakeward.records.kernels.spans import Spans
 from lakeward.records.row import compacted_row
-from lakeward.runtime.memory_files import MemoryFiles
+from lakeward.runtime.files.memory_files import MemoryFiles
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.kv.kv_table import KvTable

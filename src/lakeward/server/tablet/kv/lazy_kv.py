@@ -16,7 +16,7 @@ from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
-from lakeward.runtime.settled_heap import settle_heap
+from lakeward.runtime.process.settled_heap import settle_heap
 from lakeward.server.tablet.requests.parked import ParkedRequest
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.kv.hash import entry_kernels, hash_kernels
 from lakeward.storage.kv.hash.hash_view import ENTRIES_FILE, HashView, read_entries, write_entries
 from lakeward.storage.kv.hash.key_order import KeyOrder, in_key_order

@@ -9,7 +9,7 @@ import numpy as np
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.layout import I64 as LONG
 from lakeward.records.batch.layout import Field, Layout
-from lakeward.runtime.files import File, Files, How, write_all
+from lakeward.runtime.files.port import File, Files, How, write_all
 from lakeward.storage.kv.hash import entry_kernels
 from lakeward.storage.kv.hash.key_order import KeyOrder
 from lakeward.storage.kv.hash.value_log import CHUNK_BYTES_MAX, FrozenLog, ValueLog

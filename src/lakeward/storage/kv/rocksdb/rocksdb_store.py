@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.files import Files
-from lakeward.runtime.local_files import LocalFiles
-from lakeward.runtime.whole_file import write_file
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import write_file
 from lakeward.storage.kv.rocksdb.rocksdb_view import RocksDbView, rocksdb_failures
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot, new_staging

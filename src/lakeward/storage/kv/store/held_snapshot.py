@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.kv.store.snapshots import MANIFEST, Snapshot, stored_snapshots
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.crc32c import checksum
-from lakeward.runtime.files import Files
-from lakeward.runtime.whole_file import write_file
+from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.whole_file import write_file
 
 MANIFEST = "manifest.json"
 VERSION = 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.batch_header import HEADER_BYTES, BatchHeader, read_header
 from lakeward.records.batch.log_batch import BatchSpan, walk_batches
-from lakeward.runtime.files import Files
+from lakeward.runtime.files.port import Files
 from lakeward.storage.disk.open_files import OpenFile, OpenFiles
 from lakeward.storage.log.segment.log_index import LogIndex
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.records.batch.batch_header import BatchHeader
-from lakeward.runtime.files import File, Files
+from lakeward.runtime.files.port import File, Files
 from lakeward.storage.log.segment.batch_check import FoundBatch, batch_at, candidates, size_at
 from lakeward.storage.log.segment.damage import Damage
 

@@ -16,7 +16,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers

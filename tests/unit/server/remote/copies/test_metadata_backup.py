@@ -12,7 +12,7 @@ from failing_store import FailingStore
 
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.metadata_store.port import Document
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import Ownership

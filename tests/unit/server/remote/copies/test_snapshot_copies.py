@@ -15,7 +15,7 @@ from lakeward.remote.formats.layout import BucketPlace
 from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.books.kv_snapshots import KvSnapshots
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore

@@ -9,7 +9,7 @@ import pytest
 from kv_rows import apply_to, fixed_values, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.hash import value_log
 from lakeward.storage.kv.hash.entry_kernels import HASH_BITS
 from lakeward.storage.kv.hash.hash_kernels import hash_keys

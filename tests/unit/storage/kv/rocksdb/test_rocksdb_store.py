@@ -12,7 +12,7 @@ from eventually import eventually
 from kv_rows import apply_to, fixed_values, read_all, rows_of, varint_keys
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.kv.rocksdb.rocksdb_store import RocksDbSettings, RocksDbStore
 from lakeward.storage.kv.store.slices import Slices
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.runtime.files import How
-from lakeward.runtime.local_files import LocalFile, LocalFiles
+from lakeward.runtime.files.local_files import LocalFile, LocalFiles
+from lakeward.runtime.files.port import How
 from lakeward.storage.kv.store.snapshots import (
     MANIFEST,
     PendingSnapshot,

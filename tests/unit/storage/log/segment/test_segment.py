@@ -12,8 +12,8 @@ from raw_batches import raw_batch
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.records.batch.log_batch import cut_batches, stamp
-from lakeward.runtime.files import Files
-from lakeward.runtime.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import Files
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.segment.segment import INDEX, TIME_INDEX, Segment, file_stem
 

@@ -6,9 +6,9 @@ import pytest
 from fake_cluster import table_info
 
 from lakeward.client.forms.results import BucketId
-from lakeward.client.staged.manifest import INLINE, StagedBatch
-from lakeward.client.staged.part import Entry, Part
-from lakeward.client.staged.planning import plan_parts
+from lakeward.client.staged.commit.planning import plan_parts
+from lakeward.client.staged.parts.manifest import INLINE, StagedBatch
+from lakeward.client.staged.parts.part import Entry, Part
 from lakeward.errors import LakewardError
 
 INFO = table_info()

@@ -12,12 +12,12 @@ from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.writer_ids import WriterIdentity, WriterIds
 from lakeward.client.forms.results import BucketId
 from lakeward.client.keys.table_keys import TableKeys
-from lakeward.client.staged.log_headers import read_headers
-from lakeward.client.staged.manifest import BucketAppend, Manifest, WriterChain
-from lakeward.client.staged.planning import Plan
-from lakeward.client.staged.progress import rest_of, stored_batches
-from lakeward.client.staged.staged_bytes import StagedBytes, load_batch
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.commit.log_headers import read_headers
+from lakeward.client.staged.commit.planning import Plan
+from lakeward.client.staged.commit.progress import rest_of, stored_batches
+from lakeward.client.staged.commit.staged_bytes import StagedBytes, load_batch
+from lakeward.client.staged.parts.manifest import BucketAppend, Manifest, WriterChain
+from lakeward.client.staged.parts.table_access import TableAccess
 from lakeward.client.write.delivery import Delivery, KvDelivery, LogDelivery
 from lakeward.client.write.pipeline import submit_encoded
 from lakeward.client.write.sender import Sender

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lakeward.client.admin.offsets import Place
 from lakeward.client.cluster.patience import ask_leader
 from lakeward.client.forms.results import BucketId
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.parts.table_access import TableAccess
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api

@@ -15,8 +15,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from lakeward.runtime.entropy import Entropy
-from lakeward.runtime.files import Bytes, FileFacts, How, Space
-from lakeward.runtime.memory_nodes import Content, Folder
+from lakeward.runtime.files.memory_nodes import Content, Folder
+from lakeward.runtime.files.port import Bytes, FileFacts, How, Space
 
 _ROOM = 1 << 40
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lakeward.client.staged.directory import LocalDirectory
-from lakeward.client.staged.ledger import Contents, DoneBatch, Ledger
-from lakeward.client.staged.manifest import BucketAppend, Manifest, StagedBatch, WriterChain
+from lakeward.client.staged.commit.ledger import Contents, DoneBatch, Ledger
+from lakeward.client.staged.parts.directory import LocalDirectory
+from lakeward.client.staged.parts.manifest import BucketAppend, Manifest, StagedBatch, WriterChain
 from lakeward.runtime.clock import ManualClock, SystemClock
 
 

@@ -13,8 +13,8 @@ from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup.bucket_evidence import BucketEvidence
 from lakeward.client.lookup.lookups import Lookups
-from lakeward.client.staged.change_types import split_by_change
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.parts.table_access import TableAccess
+from lakeward.client.staged.task.change_types import split_by_change
 from lakeward.client.upsert.change_batching import ChangeBatching
 from lakeward.client.upsert.changes import ChangeEncoder, EncodedChanges, Piece, slices
 from lakeward.client.upsert.written_columns import WrittenColumns

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.client.staged.open_directory import directory_at
-from lakeward.client.staged.ordered_work import OrderedWork
-from lakeward.client.staged.part import Entry, Part
-from lakeward.client.staged.stages import FinishedBatch, Routed, stage_for
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.parts.open_directory import directory_at
+from lakeward.client.staged.parts.part import Entry, Part
+from lakeward.client.staged.parts.table_access import TableAccess
+from lakeward.client.staged.task.ordered_work import OrderedWork
+from lakeward.client.staged.task.stages import FinishedBatch, Routed, stage_for
 from lakeward.client.write.batching import Destination
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath

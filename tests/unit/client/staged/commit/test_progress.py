@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.client.staged.manifest import SEQUENCES, BucketAppend, StagedBatch
-from lakeward.client.staged.progress import rest_of, stored_batches
+from lakeward.client.staged.commit.progress import rest_of, stored_batches
+from lakeward.client.staged.parts.manifest import SEQUENCES, BucketAppend, StagedBatch
 from lakeward.errors import LakewardError
 from lakeward.records.batch.batch_header import BatchHeader
 

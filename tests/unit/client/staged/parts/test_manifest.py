@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.client.staged.manifest import INLINE, SEQUENCES, BucketAppend, Manifest, StagedBatch, WriterChain
-from lakeward.client.staged.part import Entry, Part
+from lakeward.client.staged.parts.manifest import INLINE, SEQUENCES, BucketAppend, Manifest, StagedBatch, WriterChain
+from lakeward.client.staged.parts.part import Entry, Part
 from lakeward.errors import LakewardError
 
 MANIFEST = Manifest(

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyarrow import ArrowException, fs
 
-from lakeward.client.staged.directory import DirectoryEntry, cut_off
+from lakeward.client.staged.parts.directory import DirectoryEntry, cut_off
 from lakeward.errors import ErrorCode
 from lakeward.runtime.entropy import SystemEntropy
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.client.staged.appender import Appender, WriterForgottenError
-from lakeward.client.staged.ledger import Contents, DoneBatch, Ledger
-from lakeward.client.staged.manifest import Manifest
-from lakeward.client.staged.open_directory import directory_at
-from lakeward.client.staged.part import Part
-from lakeward.client.staged.planning import plan_parts
-from lakeward.client.staged.table_access import TableAccess
+from lakeward.client.staged.commit.appender import Appender, WriterForgottenError
+from lakeward.client.staged.commit.ledger import Contents, DoneBatch, Ledger
+from lakeward.client.staged.commit.planning import plan_parts
+from lakeward.client.staged.parts.manifest import Manifest
+from lakeward.client.staged.parts.open_directory import directory_at
+from lakeward.client.staged.parts.part import Part
+from lakeward.client.staged.parts.table_access import TableAccess
 from lakeward.client.upsert.written_columns import WrittenColumns
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lakeward.client.forms.results import BucketId
-from lakeward.client.staged.manifest import INLINE, StagedBatch
-from lakeward.client.staged.part import Part
+from lakeward.client.staged.parts.manifest import INLINE, StagedBatch
+from lakeward.client.staged.parts.part import Part
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TableInfo
 

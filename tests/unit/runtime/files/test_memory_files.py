@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lakeward.runtime.entropy import SeededEntropy
-from lakeward.runtime.files import How
-from lakeward.runtime.memory_files import Change, MemoryFiles
-from lakeward.runtime.whole_file import replace_file
+from lakeward.runtime.files.memory_files import Change, MemoryFiles
+from lakeward.runtime.files.port import How
+from lakeward.runtime.files.whole_file import replace_file
 
 _DIRECTORY = Path("/data")
 

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakeward.client.staged.directory import Directory
-from lakeward.client.staged.manifest import Manifest, WriterChain
-from lakeward.client.staged.open_directory import directory_at
+from lakeward.client.staged.parts.directory import Directory
+from lakeward.client.staged.parts.manifest import Manifest, WriterChain
+from lakeward.client.staged.parts.open_directory import directory_at
 from lakeward.runtime.clock import Clock
 
 _MANIFEST, _DONE, _PARTS, _ANY = "manifest-", "done-", "parts", "any"

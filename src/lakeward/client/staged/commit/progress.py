@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lakeward.client.staged.manifest import SEQUENCES, BucketAppend
+from lakeward.client.staged.parts.manifest import SEQUENCES, BucketAppend
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.batch_header import BatchHeader
 

@@ -9,9 +9,9 @@ import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from lakeward.runtime.files import Bytes, Files, How, write_all
-from lakeward.runtime.local_files import NOT_SUPPORTED
-from lakeward.runtime.private_files import FILE_MODE
+from lakeward.runtime.files.local_files import NOT_SUPPORTED
+from lakeward.runtime.files.port import Bytes, Files, How, write_all
+from lakeward.runtime.files.private_files import FILE_MODE
 
 
 def replace_file(files: Files, path: Path, content: Bytes, *, durable: bool = True, mode: int = FILE_MODE) -> None:

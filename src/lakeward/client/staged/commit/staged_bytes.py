@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lakeward.client.staged.manifest import INLINE, Manifest, StagedBatch
-from lakeward.client.staged.open_directory import directory_at
+from lakeward.client.staged.parts.manifest import INLINE, Manifest, StagedBatch
+from lakeward.client.staged.parts.open_directory import directory_at
 from lakeward.errors import CorruptError, ErrorCode
 from lakeward.records.batch.kv_batch import kv_crc_is_right, seal_kv_batch
 from lakeward.records.batch.log_batch import cut_batches, reseal

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pyarrow import fs
 
-from lakeward.client.staged.directory import Directory, LocalDirectory
-from lakeward.client.staged.open_directory import directory_at
-from lakeward.client.staged.remote_directory import RemoteDirectory
+from lakeward.client.staged.parts.directory import Directory, LocalDirectory
+from lakeward.client.staged.parts.open_directory import directory_at
+from lakeward.client.staged.parts.remote_directory import RemoteDirectory
 from lakeward.errors import LakewardError
 
 

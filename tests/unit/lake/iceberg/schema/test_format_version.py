@@ -18,7 +18,7 @@ from lakeward.lake.port import LakePlace, Readable
 from lakeward.model.table import TableInfo
 
 #: Made by pyiceberg's models of these versions.
-DATA = Path(__file__).parents[3] / "data" / "iceberg"
+DATA = Path(__file__).parents[4] / "data" / "iceberg"
 Opening = Callable[[dict[str, str]], None]
 COLUMNS = {"id": "BIGINT", "name": "STRING"}
 INFO = table_info(COLUMNS)

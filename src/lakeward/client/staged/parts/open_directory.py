@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from lakeward.client.staged.directory import Directory, LocalDirectory
-from lakeward.client.staged.remote_directory import RemoteDirectory
+from lakeward.client.staged.parts.directory import Directory, LocalDirectory
+from lakeward.client.staged.parts.remote_directory import RemoteDirectory
 
 #: Hadoop's names of file systems that pyarrow calls otherwise.
 _HADOOP_SCHEMES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}

@@ -13,11 +13,11 @@ import psutil
 import pytest
 from eventually import eventually
 
-from lakeward.runtime.child import Child, running_children
+from lakeward.runtime.process.child import Child, running_children
 
 _PARENT = """
 import os, sys, time
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 children = [Child(["sleep", "600"]), Child(["sh", "-c", "sleep 600 & wait"])]
 print(*(child.pid for child in children), flush=True)
 {end}
@@ -61,7 +61,7 @@ def test_the_warden_is_replaced_when_it_dies() -> None:
     """Who ends the warden does not end what it is for: the next child brings another, which knows the first too."""
     code = """
 import os, signal, time, psutil
-from lakeward.runtime.child import Child
+from lakeward.runtime.process.child import Child
 first = Child(["sleep", "600"])
 (warden,) = [p for p in psutil.Process().children() if "warden.py" in " ".join(p.cmdline())]
 warden.kill(); warden.wait()
@@ -118,7 +118,7 @@ def test_a_process_ends_when_the_other_side_hangs_up() -> None:
     ours, theirs = socket.socketpair()
     code = f"""
 import socket, time
-from lakeward.runtime.child import end_with
+from lakeward.runtime.process.child import end_with
 end_with(socket.socket(fileno={theirs.fileno()}))
 print(flush=True)
 time.sleep(600)

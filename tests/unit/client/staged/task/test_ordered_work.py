@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lakeward.client.staged.ordered_work import OrderedWork
+from lakeward.client.staged.task.ordered_work import OrderedWork
 
 
 def test_results_come_in_the_order_of_the_work() -> None:

@@ -9,8 +9,8 @@ import shutil
 from functools import cached_property, partial
 from pathlib import Path
 
-from lakeward.runtime.files import FileFacts, How, Space
-from lakeward.runtime.private_files import DIRECTORY_MODE, FILE_MODE, tighten
+from lakeward.runtime.files.port import FileFacts, How, Space
+from lakeward.runtime.files.private_files import DIRECTORY_MODE, FILE_MODE, tighten
 
 _FLAGS = {
     How.READ: os.O_RDONLY,

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.private_files import new_private_file, private_directory
+from lakeward.runtime.files.private_files import new_private_file, private_directory
 
 
 class DirectoryEntry(NamedTuple):
