@@ -1,6 +1,7 @@
 """The process that owns state: one port, both roles.
 
     node             start_node: a running server, put together from the ground up; stop
+    node_metrics     what is counted, for GET /metrics
     restore/         an empty machine becomes the server again
     report/          what /health, /metrics and /remote answer
     roles            coordinator, tablet and remote put together: what one needs of another it is given here

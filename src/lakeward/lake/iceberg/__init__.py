@@ -4,7 +4,6 @@ format          IcebergFormat: the door
 catalog         our table → an Iceberg table: schema, partition spec, sort order, properties; new columns
 bucket_catalog  the catalog of a warehouse in S3: versions that only one writer can make
 pyiceberg_names the private names of pyiceberg that we rely on; another pyiceberg is refused by them
-format_version  which versions of Iceberg's table format are read and written
 table           IcebergTable: snapshots read, rounds committed
 commit/         the snapshot of a round, compaction, expiry
 write/          rows → Parquet files, changes by key → data files and position deletes

@@ -2,6 +2,5 @@
 
 http          GET /health, /metrics and /remote on the same port
 health        what /health answers, and what is counted of damaged logs
-node_metrics  what is counted, for GET /metrics
 lake_metrics  … how far the lake is behind
 """
