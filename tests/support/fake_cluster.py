@@ -111,7 +111,7 @@ class FakeMetadata:
             if name not in self.partitions:
                 raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{path} has no partition '{name}'.")
 
-    async def leaders_known(self, *_: Any) -> None:
+    async def wait_for_leaders(self, *_: Any) -> None:
         """All known."""
         self.refreshed += 1
 
