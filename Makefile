@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-s3 test lint test-crash test-peer bench check shim docs clean
+.PHONY: help setup run run-s3 test lint test-crash test-simulation test-peer bench check shim docs clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## .venv with everything in it, .venv/bin/lakeward included
 
@@ -51,6 +51,9 @@ check: lint ## the daily loop: lint, pages, unit tests
 test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
 	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
+
+test-simulation: setup ## a whole server in memory, by seed, cut off at every write of a thousand operations; takes an hour
+	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation
 
 test-peer: setup ## client and Spark connector against Apache Fluss, beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer

@@ -140,7 +140,8 @@ def test_a_disk_has_room_and_a_machine_a_start(files: Files, tmp_path: Path) -> 
     """Whatever their values."""
     assert 0 < files.space(tmp_path).free_bytes <= files.space(tmp_path).total_bytes
     assert files.boot_id == files.boot_id
-    assert files.is_directory(files.own(tmp_path / "own"))
+    files.tighten(tmp_path)
+    assert files.resolve(tmp_path) == tmp_path
 
 
 def test_whole_files_are_replaced_or_created_once(files: Files, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from lakeward.runtime.files.port import FileFacts, How, Space
-from lakeward.runtime.files.private_files import DIRECTORY_MODE, FILE_MODE, tighten
+from lakeward.runtime.files.private_files import FILE_MODE, tighten
 
 _FLAGS = {
     How.READ: os.O_RDONLY,
@@ -111,12 +111,13 @@ class LocalFiles:
         """Make a directory, and those above it."""
         path.mkdir(mode=mode, parents=True, exist_ok=True)
 
-    def own(self, directory: Path) -> Path:
-        """Make a directory that nobody else may look into."""
-        directory = directory.resolve()
-        directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+    def resolve(self, path: Path) -> Path:
+        """The true path."""
+        return path.resolve()
+
+    def tighten(self, directory: Path) -> None:
+        """Take a directory away from others."""
         tighten(directory)
-        return directory
 
     def rename(self, source: Path, target: Path) -> None:
         """Give a file or directory another name."""

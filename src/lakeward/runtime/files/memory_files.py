@@ -229,10 +229,12 @@ class MemoryFiles:
             self.announce(Change("make", path))
             self._folder(path.parent).change((path.name, Folder()))
 
-    def own(self, directory: Path) -> Path:
-        """Make a directory."""
-        self.make_directory(directory)
-        return directory
+    def resolve(self, path: Path) -> Path:
+        """There are no links and dots."""
+        return path
+
+    def tighten(self, directory: Path) -> None:
+        """There are no others."""
 
     def rename(self, source: Path, target: Path) -> None:
         """Give a file or directory another name."""

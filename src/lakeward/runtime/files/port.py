@@ -124,8 +124,12 @@ class Files(Protocol):
         """Make a directory, and those above it, where they are missing."""
         ...
 
-    def own(self, directory: Path) -> Path:
-        """Make a directory that nobody else may look into; returns its true path."""
+    def resolve(self, path: Path) -> Path:
+        """The true path, without links and dots."""
+        ...
+
+    def tighten(self, directory: Path) -> None:
+        """Take a directory with all that is in it away from others, if they could look into it."""
         ...
 
     def rename(self, source: Path, target: Path) -> None:

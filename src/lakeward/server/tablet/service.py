@@ -55,7 +55,7 @@ class TabletService:
         keyed = LazyKv(loop, self._load_keyed)
         checks = AppendChecks(catalog, looks_at_contents=options.get(rows.LOG_BATCH_CHECK) == "full")
         on_thread = partial(loop.run_in_executor, None)
-        appends = Appends(checks, buckets, logs, writes, waiters, self._early, clock.now_ms, on_thread)
+        appends = Appends(checks, buckets, logs, writes, waiters, self._early, tablets.flushes, clock.now_ms, on_thread)
         limits = FetchLimits(answer_bytes_max, options.get(rows.MAX_WAITING_FETCHES))
         fetches = Fetches(catalog, buckets, logs, waiters, lake_floor, limits, remote)
         scans = Scans(buckets, logs, keyed.handle, clock.now_ms, tablets.busy, answer_bytes_max, remote)
@@ -85,6 +85,7 @@ class TabletService:
             tablets.busy,
             tablets.waiters,
             self._early,
+            tablets.flushes,
             self._writes,
             self._clock,
             self._entropy,

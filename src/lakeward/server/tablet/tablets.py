@@ -17,6 +17,7 @@ from lakeward.server.buckets.log_settings import log_settings
 from lakeward.server.buckets.logs import Copied, Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.kv_tables import KvTables
 from lakeward.server.tablet.state.states import States
@@ -55,6 +56,7 @@ class Tablets:
         self.waiters = Waiters(loop, turns)
         self.buckets = Buckets(catalog, directory, later)
         self.logs = Logs(self.buckets, files, later, settings_of, lake_floor, copied)
+        self.flushes = Flushes(loop, self.logs, later)
         engine = options().get(rows.KV_ENGINE)
         self.states = States(self.buckets, self.logs, KvTables(catalog), self.busy, later, engine, reserve_ids)
         self.chores = TabletChores(

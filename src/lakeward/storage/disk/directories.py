@@ -17,6 +17,8 @@ from typing import Self
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
 from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.private_files import DIRECTORY_MODE
+from lakeward.runtime.files.whole_file import make_lasting_directory
 
 METADATA_FILE = "metadata.db"
 _METADATA_SUFFIXES = (".db", ".journal", ".identity", ".copies")
@@ -35,7 +37,9 @@ class DataDirectory:
     def __init__(self, disk: Files, root: Path, *, is_restored: bool = False) -> None:
         """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished."""
         self.disk = disk
-        self.root = disk.own(root)
+        self.root = disk.resolve(root)
+        make_lasting_directory(disk, self.root, DIRECTORY_MODE)
+        disk.tighten(self.root)
         if not is_restored and disk.exists(self.root / RESTORING_FILE):
             raise ErrorCode.STORAGE.error(
                 f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."

@@ -4,6 +4,7 @@
     readable_log   the log as readers see it: every batch checked, damage is an error
     isolation      a segment in use that turns out to be damaged: what of it is whole
     recovery       what is on disk → a log that can be appended to
+    power_cut      what had not been synced ends before its first hole
     writer_state   idempotence: the last batches of each writer
     checkpoint     "below this offset all is on disk, and this is what the writers had done"
     log_facts      what is remembered beside the log even when its files have gone

@@ -32,6 +32,8 @@ class Checkpoint:
     writers: bytes
     segment_bases: frozenset[int]
     facts: FactsFile
+    #: Those above the log, when its names in them may not have been synced yet.
+    parents: tuple[Path, ...] = ()
 
     def write(self) -> None:
         """Sync the logs, then the indexes, then say so."""
@@ -39,6 +41,8 @@ class Checkpoint:
             sync_data(self.disk, log)
         for path, content in self.index_files:
             replace_file(self.disk, path, content, durable=False)
+        for parent in self.parents:
+            self.disk.sync_directory(parent)
         replace_file(self.disk, checkpoint_file(self.directory, self.offset), self.writers)
         self.facts.note_end(self.offset)
         for offset, path in stored_checkpoints(self.disk, self.directory)[_KEPT:]:

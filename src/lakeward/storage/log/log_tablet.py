@@ -11,6 +11,7 @@ from pathlib import Path
 from lakeward.errors import ErrorCode
 from lakeward.records.batch.log_batch import BatchSpan, stamp
 from lakeward.runtime.files.port import Files, sync_data
+from lakeward.storage.disk.directories import data_directory_of
 from lakeward.storage.disk.open_files import OpenFiles, storage_error
 from lakeward.storage.log.checkpoint import Checkpoint, Checkpoints, checkpoint_file, read_writers
 from lakeward.storage.log.held_segment import HeldSegment, hold
@@ -55,6 +56,7 @@ class LogTablet(ReadableLog):
         self.repairs = found.repairs
         self._noted = FactsFile(files.disk, directory, found.facts or LogFacts(self.start_offset, self.end_offset))
         self._is_noted = False
+        self._is_named = False  # whether the name of the active segment has been synced for a flush
         self.given_up = self._noted.now.given_up
         self._segment_first_ms = self._first_time_ms()
         self._checkpoints = Checkpoints(found.checkpoint_offset)
@@ -137,10 +139,26 @@ class LogTablet(ReadableLog):
                 self.writers.record(header.writer_id, WrittenBatch(header.batch_sequence, start, last, time_ms))
             start = last + 1
         self._unsynced_messages += offset - base
-        if self._unsynced_messages >= self.settings.flush_interval_messages:
-            sync_data(self.disk, segment.path)
-            self._unsynced_messages = 0
         return base
+
+    def due_sync(self) -> Callable[[], None] | None:
+        """What syncs all that was appended, when so many rows have come that it is due; to be run on any thread.
+
+        Segments that were closed meanwhile are synced by their checkpoints, which have been asked for before.
+        """
+        if self._unsynced_messages < self.settings.flush_interval_messages or not self._segments:
+            return None
+        self._unsynced_messages = 0
+        directories = () if self._is_named else (self.directory, *self._new_parents())
+        self._is_named = True
+        return partial(_sync, self.disk, self._segments[-1].path, directories)
+
+    def _new_parents(self) -> tuple[Path, ...]:
+        """The directories above a log that no checkpoint has vouched for: they may have been made with it."""
+        if self._checkpoints.durable_offset >= 0:
+            return ()
+        above, root = self.directory.parents, data_directory_of(self.directory)
+        return tuple(above[: above.index(root) + 1])
 
     def _make_room(self, spans: list[BatchSpan], now_ms: int) -> None:
         """Forget writers of long ago for new ones, so that nobody fills the memory by inventing writers."""
@@ -200,7 +218,7 @@ class LogTablet(ReadableLog):
         segment = Segment(self.directory, self.end_offset, 0, self._files, self.settings.index_interval_bytes)
         self._segments.append(segment.create())
         self._bases.append(segment.base_offset)
-        self._is_noted = False
+        self._is_noted = self._is_named = False
         return segment
 
     def _first_time_ms(self) -> int:
@@ -269,6 +287,7 @@ class LogTablet(ReadableLog):
                 writers=self.writers.to_json(),
                 segment_bases=frozenset(self._bases),
                 facts=self._noted,
+                parents=self._new_parents(),
             )
         )
 
@@ -341,6 +360,12 @@ class LogTablet(ReadableLog):
         """Let go of the files without keeping anything; for a bucket that is dropped."""
         for segment in self._segments:
             self._files.forget(segment.path)
+
+
+def _sync(disk: Files, path: Path, directories: tuple[Path, ...]) -> None:
+    sync_data(disk, path)
+    for directory in directories:
+        disk.sync_directory(directory)
 
 
 def _unlink(disk: Files, paths: list[Path]) -> None:

@@ -17,6 +17,7 @@ from lakeward.runtime.files.whole_file import replace_file
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, LogFacts, evidence, facts_file, read_facts
+from lakeward.storage.log.power_cut import cut_unsynced, was_cut_off
 from lakeward.storage.log.segment.damage import Damage, Damages
 from lakeward.storage.log.segment.segment import DELETED, INDEX, LOG, BrokenSegmentError, Segment, file_stem
 from lakeward.storage.log.segment.segment_walk import Good, SegmentWalk
@@ -55,14 +56,16 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     left = sorted(int(path.name.split(".")[0]) for path in disk.glob(directory, "*" + LOG + DELETED))
     for leftover in [*disk.glob(directory, "*" + DELETED), *disk.glob(directory, "*.tmp")]:
         disk.unlink(leftover)
-    found = [
-        Segment(directory, int(path.stem), disk.facts(path).size, files, settings.index_interval_bytes)
-        for path in disk.glob(directory, "*" + LOG)
-    ]
+    found = _segments(directory, settings, files)
     checkpoints = stored_checkpoints(disk, directory)
-    reached = evidence(
-        facts, disk.boot_id, [known_end, *(s.base_offset for s in found), *(o for o, _ in checkpoints[:1])]
-    )
+    vouched = [known_end, *(offset for offset, _ in checkpoints[:1])]
+    if was_cut_off(facts, disk.boot_id):
+        synced = max(vouched if facts is None else [*vouched, facts.end_offset])
+        cut = cut_unsynced(found, synced)
+        if cut is not None:
+            log.repairs.append(cut)
+            found = _segments(directory, settings, files)
+    reached = evidence(facts, disk.boot_id, [*vouched, *(segment.base_offset for segment in found)])
     known = reached.offset
     log.start_offset = log.end_offset = _start(log, facts, found, left)
     if not found:
@@ -78,6 +81,12 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
         disk.make_directory(directory)
         log.segments.append(Segment(directory, log.end_offset, 0, files, settings.index_interval_bytes).create())
     return log
+
+
+def _segments(directory: Path, settings: LogSettings, files: OpenFiles) -> list[Segment]:
+    paths = files.disk.glob(directory, "*" + LOG)
+    sizes = [(int(path.stem), files.disk.facts(path).size) for path in paths]
+    return [Segment(directory, base, size, files, settings.index_interval_bytes) for base, size in sizes]
 
 
 def _facts(log: RecoveredLog, disk: Files, directory: Path) -> LogFacts | None:

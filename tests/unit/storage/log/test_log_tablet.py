@@ -405,16 +405,17 @@ def test_a_dropped_log_lets_go_of_its_files(tmp_path: Path) -> None:
     assert not len(files)
 
 
-def test_rows_can_be_synced_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a flush interval the log is synced whenever so many rows have been appended."""
-    from lakeward.storage.log import log_tablet
-
-    synced: list[Path] = []
-    monkeypatch.setattr(log_tablet, "sync_data", lambda _, path: synced.append(path))
-    log = open_log(tmp_path, flush_interval_messages=5)
+def test_rows_can_be_synced_as_they_come(tmp_path: Path) -> None:
+    """With a flush interval the log has to be synced whenever so many rows have been appended."""
+    log = open_log(tmp_path / "db/table/log-0", flush_interval_messages=5)
+    due = []
     for _ in range(6):
         append(log, 2)
-    assert len(synced) == 2
+        sync = log.due_sync()
+        if sync is not None:
+            sync()
+        due.append(sync is not None)
+    assert due == [False, False, True] * 2
 
 
 def test_a_disk_that_fails_is_a_storage_error(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from lakeward.server.tablet.kv.puts import Puts
 from lakeward.server.tablet.kv.row_counts import RowCounts
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
@@ -32,6 +33,7 @@ class KvParts(NamedTuple):
     busy: BusyBuckets
     waiters: Waiters
     early: EarlyBatches
+    flushes: Flushes
     writes: WriteStop
     clock: Clock
     entropy: Entropy
@@ -43,7 +45,7 @@ def kv_handlers(parts: KvParts, limits: LookupLimits) -> dict[Api, Handler]:
     """Puts, lookups and scans of state, behind the gate."""
     states, busy, now_ms = parts.states, parts.busy, parts.clock.now_ms
     gate = KvGate(states, busy)
-    puts = Puts(states, parts.writes, parts.waiters, parts.early, now_ms)
+    puts = Puts(states, parts.writes, parts.waiters, parts.early, parts.flushes, now_ms)
     lookups = Lookups(parts.buckets, states, parts.writes, busy, parts.waiters, limits, parts.has_room, now_ms)
     scanners = KvScanners(parts.buckets, states, busy, parts.entropy, now_ms)
     first_rows = FirstRows(states, busy, limits.answer_bytes)

@@ -16,6 +16,7 @@ from lakeward.server.tablet.log.append_checks import refusal
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
@@ -35,12 +36,19 @@ class Puts:
     """Answers puts."""
 
     def __init__(
-        self, states: States, writes: WriteStop, waiters: Waiters, early: EarlyBatches, now_ms: Callable[[], int]
+        self,
+        states: States,
+        writes: WriteStop,
+        waiters: Waiters,
+        early: EarlyBatches,
+        flushes: Flushes,
+        now_ms: Callable[[], int],
     ) -> None:
         self._states = states
         self._writes = writes
         self._waiters = waiters
         self._early = early
+        self._flushes = flushes
         self._now_ms = now_ms
 
     @staticmethod
@@ -63,7 +71,7 @@ class Puts:
     def _take_all(self, asked: AskedPuts, version: int, pending: Pending) -> Steps:
         request, buckets = asked
         for place, bucket in enumerate(buckets):
-            done = pending.done_at(place)
+            done = self._flushes.guard(bucket, pending.done_at(place))
             try:
                 records = request.buckets_req[place].records
                 assert not isinstance(records, list)

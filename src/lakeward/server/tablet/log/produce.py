@@ -22,6 +22,7 @@ from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.tablet.log.append_checks import AppendChecks, Rest
 from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
 from lakeward.storage.log.writer_state import Verdict
 
@@ -43,6 +44,7 @@ class Appends:
         writes: WriteStop,
         waiters: Waiters,
         early: EarlyBatches,
+        flushes: Flushes,
         now_ms: Callable[[], int],
         on_thread: Callable[[Rest], asyncio.Future[LakewardError | None]],
     ) -> None:
@@ -53,6 +55,7 @@ class Appends:
         self._writes = writes
         self._waiters = waiters
         self._early = early
+        self._flushes = flushes
         self._now_ms = now_ms
 
     def handle(self, request: ProduceLogRequest, exchange: Exchange) -> ProduceLogResponse | Steps | None:
@@ -66,7 +69,7 @@ class Appends:
     def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
         for place, one in enumerate(request.buckets_req):
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
-            done = pending.done_at(place)
+            done = self._flushes.guard(bucket, pending.done_at(place))
             try:
                 table = self._buckets.table(bucket)
                 assert not isinstance(one.records, list)

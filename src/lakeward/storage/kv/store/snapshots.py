@@ -77,6 +77,7 @@ class PendingSnapshot:
             path = self.directory / self.staging.name.removesuffix(_TAKING)
             self.disk.rename(self.staging, path)
             self.disk.sync_directory(self.directory)
+            self.disk.sync_directory(self.directory.parent)  # which has not had a state in it for long
         except OSError as wrong:
             self.discard()
             raise ErrorCode.KV_STORAGE.error(
