@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -104,6 +105,7 @@ class Campaign:
             server.kill()
             raise
         server.stop()
+        gc.unfreeze()  # a server settles the heap when it has loaded; this process has had many servers
 
 
 class Between(NamedTuple):
