@@ -1,7 +1,6 @@
 """Apache Paimon, written by ourselves: Parquet files by pyarrow, Avro manifests, snapshots in JSON (decision 0016).
 
 format          PaimonFormat: the door
-format_version  which versions of Paimon's files are read
 catalog         our table → a Paimon table in a directory of the warehouse; new columns
 table           PaimonTable: snapshots read, rounds committed
 read/           the files of a snapshot, the rows of a place
