@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
+from lakeward.client.cluster.metadata_cache import Address
 from lakeward.client.cluster.patience import Patience, ask_leader
 from lakeward.client.forms.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError
@@ -24,6 +25,8 @@ _EARLIEST, _LATEST, _AT_TIME = 0, 1, 2
 _CLIENT = -1
 _ASKED_BY_NAME_MAX = 16
 _LEADERS_AT_ONCE = 250
+#: Questions about partitions under way; each costs a task.
+_IN_FLIGHT_MAX = 64
 #: How often a log that is being written to is looked at for a moment in which nothing came.
 _LOOKS = 10
 
@@ -38,6 +41,14 @@ class Place(NamedTuple):
     id: BucketId
 
 
+class _Part(NamedTuple):
+    """Buckets of one partition, or of a table without: what one request can ask about."""
+
+    id: int | None
+    name: str | None
+    numbers: Sequence[int]
+
+
 class TableOffsets:
     """Questions about the logs of one table."""
 
@@ -50,17 +61,19 @@ class TableOffsets:
         self, partitions: Sequence[Named] | None = None, buckets: Iterable[int] | None = None
     ) -> list[Place]:
         """Every bucket of the table, or of the partitions and bucket numbers that are named."""
-        numbers = self._bucket_numbers(buckets)
-        table_id = self._info.table_id
+        parts = await self._parts(partitions, self._bucket_numbers(buckets))
+        return [Place(self._bucket(part, n), BucketId(part.name, n)) for part in parts for n in part.numbers]
+
+    async def _parts(self, partitions: Sequence[Named] | None, numbers: Sequence[int]) -> list[_Part]:
         if not self._info.descriptor.is_partitioned:
             if partitions is not None:
                 raise ErrorCode.TABLE_NOT_PARTITIONED.error(f"{self._info.path} is not partitioned.")
-            return [Place(TableBucket(table_id, None, n), BucketId(None, n)) for n in numbers]
+            return [_Part(None, None, numbers)]
         if partitions is None:
             found = {p.name: p.id for p in await self._partitions.all()}
         else:
             found = await self._ids_by_name(partitions)
-        return [Place(TableBucket(table_id, id_, n), BucketId(name, n)) for name, id_ in found.items() for n in numbers]
+        return [_Part(id_, name, numbers) for name, id_ in found.items()]
 
     async def _ids_by_name(self, partitions: Sequence[Named]) -> dict[str, int]:
         """The ids of partitions by name. A few are asked for one by one: there may be thousands of others."""
@@ -93,68 +106,106 @@ class TableOffsets:
 
     async def of(self, places: Sequence[Place], at: Any) -> dict[Place, int]:
         """The offset of these buckets at "earliest", "latest", a datetime or a Timestamp."""
-        offset_type, time_ms = _question(at)
-        by_partition: dict[int | None, list[Place]] = defaultdict(list)
+        groups: dict[int | None, list[Place]] = defaultdict(list)
         for place in places:
-            by_partition[place.bucket.partition_id].append(place)
-        await self._find_leaders([group[0] for group in by_partition.values()])
-        answers = await asyncio.gather(
-            *(self._of_partition(group, offset_type, time_ms) for group in by_partition.values())
-        )
-        found = {place: offset for answer in answers for place, offset in answer.items()}
+            groups[place.bucket.partition_id].append(place)
+        parts = [_Part(id_, g[0].id.partition, [p.bucket.bucket for p in g]) for id_, g in groups.items()]
+        answers = zip(groups.values(), await self._ask_parts(parts, at), strict=True)
+        found = {place: offset for group, offsets in answers for place, offset in zip(group, offsets, strict=True)}
         return {place: found[place] for place in places}
 
-    async def _find_leaders(self, places: Sequence[Place]) -> None:
+    async def by_id(self, at: Any, partitions: Sequence[Named] | None = None) -> dict[BucketId, int]:
+        """The same of every bucket, or of those of some partitions, by the names that people have for them.
+
+        There may be hundreds of thousands: for each one it keeps nothing but what it hands out.
+        """
+        parts = await self._parts(partitions, self._bucket_numbers(None))
+        answers = zip(parts, await self._ask_parts(parts, at), strict=True)
+        return {
+            BucketId(part.name, number): offset
+            for part, offsets in answers
+            for number, offset in zip(part.numbers, offsets, strict=True)
+        }
+
+    async def _ask_parts(self, parts: Sequence[_Part], position: Any) -> list[list[int]]:
+        offset_type, time_ms = _question(position)
+        await self._find_leaders(parts)
+        left, found = iter(enumerate(parts)), [list[int]()] * len(parts)
+
+        async def ask_on() -> None:
+            for at, part in left:
+                found[at] = await self._ask_part(part, offset_type, time_ms)
+
+        await asyncio.gather(*(ask_on() for _ in range(min(len(parts), _IN_FLIGHT_MAX))))
+        return found
+
+    async def _find_leaders(self, parts: Sequence[_Part]) -> None:
         """Learn the leaders of many partitions at once; what is not learned here is asked for one by one."""
-        metadata = self._cluster.metadata
-        names = [p.id.partition for p in places if p.id.partition is not None and metadata.leader(p.bucket) is None]
+        leader = self._cluster.metadata.leader
+        firsts = [(p.name, self._bucket(p, p.numbers[0])) for p in parts if p.name is not None and p.numbers]
+        names = [name for name, bucket in firsts if leader(bucket) is None]
         for first in range(0, len(names) if len(names) > 1 else 0, _LEADERS_AT_ONCE):
             try:
-                await metadata.refresh(self._info.path, names[first : first + _LEADERS_AT_ONCE])
+                await self._cluster.metadata.refresh(self._info.path, names[first : first + _LEADERS_AT_ONCE])
             except NotFoundError:
                 return  # one of them is gone
 
-    async def _of_partition(self, places: list[Place], offset_type: int, time_ms: int | None) -> dict[Place, int]:
-        found: dict[Place, int] = {}
+    async def _ask_part(self, part: _Part, offset_type: int, time_ms: int | None) -> list[int]:
+        """The offsets of the buckets of one partition, in their order."""
+        found: dict[int, int] = {}
         patience = Patience(self._cluster)
         while True:
-            by_leader: dict[Channel, list[Place]] = defaultdict(list)
-            for place in places:
-                if place not in found:
-                    by_leader[await self._leader(place)].append(place)
-            for channel, group in by_leader.items():
+            left = [number for number in part.numbers if number not in found]
+            for channel, numbers in (await self._by_leader(part, left)).items():
                 try:
-                    found |= await self._ask_leader(channel, group, offset_type, time_ms)
+                    found |= await self._ask_leader(channel, part, numbers, offset_type, time_ms)
                 except LakewardError as wrong:
-                    if not all(patience.allows(wrong, place.bucket) for place in group):
+                    if not all(patience.allows(wrong, self._bucket(part, number)) for number in numbers):
                         raise
-            if len(found) == len(places):
-                return found
+            if all(number in found for number in left):
+                return [found[number] for number in part.numbers]
             await patience.rest()
 
     async def _ask_leader(
-        self, channel: Channel, group: list[Place], offset_type: int, time_ms: int | None
-    ) -> dict[Place, int]:
+        self, channel: Channel, part: _Part, numbers: Sequence[int], offset_type: int, time_ms: int | None
+    ) -> dict[int, int]:
         ask = ListOffsetsRequest(
             follower_server_id=_CLIENT,
             offset_type=offset_type,
             table_id=self._info.table_id,
-            partition_id=group[0].bucket.partition_id,
-            bucket_id=tuple(p.bucket.bucket for p in group),
+            partition_id=part.id,
+            bucket_id=tuple(numbers),
             start_timestamp=time_ms,
         )
         answer: ListOffsetsResponse = await channel.request(Api.LIST_OFFSETS, ask)
-        told = {b.bucket_id: b for b in answer.buckets_resp}
         found = {}
-        for place in group:
-            reply = told.get(place.bucket.bucket)
-            if reply is None or reply.error_code:
-                code = ErrorCode.UNKNOWN_TABLE_OR_BUCKET if reply is None else ErrorCode.of_wire(reply.error_code or 0)
-                raise code.error(f"Offsets of {self._info.path}, bucket {place.id}: {reply and reply.error_message}")
-            found[place] = reply.offset or 0
+        for reply in answer.buckets_resp:
+            if reply.error_code:
+                bucket = BucketId(part.name, reply.bucket_id)
+                raise ErrorCode.of_wire(reply.error_code).error(
+                    f"Offsets of {self._info.path}, bucket {bucket}: {reply.error_message}"
+                )
+            found[reply.bucket_id] = reply.offset or 0
+        for number in numbers:
+            if number not in found:
+                bucket = BucketId(part.name, number)
+                raise ErrorCode.UNKNOWN_TABLE_OR_BUCKET.error(f"Offsets of {self._info.path}, bucket {bucket}: none.")
         return found
 
-    async def _leader(self, place: Place) -> Channel:
+    def _bucket(self, part: _Part, number: int) -> TableBucket:
+        return TableBucket(self._info.table_id, part.id, number)
+
+    async def _by_leader(self, part: _Part, numbers: Iterable[int]) -> dict[Channel, list[int]]:
+        """Which leader has which buckets; one whose leader is not known is waited for."""
+        known: dict[Address | int, list[int]] = defaultdict(list)
+        for number in numbers:
+            known[self._cluster.metadata.leader(self._bucket(part, number)) or number].append(number)
+        found: dict[Channel, list[int]] = defaultdict(list)
+        for shared in known.values():
+            found[await self._cluster.leader(self._info.path, self._bucket(part, shared[0]), part.name)] += shared
+        return found
+
+    async def _leader_of(self, place: Place) -> Channel:
         return await self._cluster.leader(self._info.path, place.bucket, place.id.partition)
 
     async def count(self) -> int:
@@ -162,7 +213,7 @@ class TableOffsets:
         places = await self.places()
         if not places:
             return 0
-        if (await self._leader(places[0])).supports(Api.GET_TABLE_STATS):
+        if (await self._leader_of(places[0])).supports(Api.GET_TABLE_STATS):
             return sum(await asyncio.gather(*(self._row_count(p) for p in places)))
         if self._info.descriptor.has_primary_key:
             raise ErrorCode.UNSUPPORTED_VERSION.error(
@@ -174,7 +225,7 @@ class TableOffsets:
     async def are_rows(self, bucket: BucketId) -> bool:
         """Whether every offset of a log table's bucket is a row: nothing in it is damaged or was given up."""
         (place,) = await self.places(None if bucket.partition is None else [bucket.partition], [bucket.bucket])
-        if not (await self._leader(place)).supports(Api.GET_TABLE_STATS):
+        if not (await self._leader_of(place)).supports(Api.GET_TABLE_STATS):
             return True
         for _ in range(_LOOKS):
             before = await self._ends(place)

@@ -303,9 +303,7 @@ class AsyncTable:
         self, at: Start = "latest", *, partitions: Iterable[str | Mapping[str, str] | PartitionInfo] | None = None
     ) -> dict[BucketId, int]:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
-        places = await self._offsets.places(None if partitions is None else tuple(partitions))
-        found = await self._offsets.of(places, at)
-        return {place.id: offset for place, offset in found.items()}
+        return await self._offsets.by_id(at, None if partitions is None else tuple(partitions))
 
     async def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
         """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""

@@ -7,5 +7,4 @@ union      which tier each part of a table is read from; pure
 by_time    a log table as of a time that only the lake's rows remember; pure
 log_bytes  what to expect of the log, for those who explain a plan
 replan     again, while the table moves on under a plan
-gc_pause   no garbage collection meanwhile
 """

@@ -239,6 +239,9 @@ def log_splits(ranges: Mapping[BucketId, tuple[int, int]], request: ReadRequest)
     for id_, (start, stop) in ranges.items():
         if stop <= start:
             continue
+        if stop - start <= target:
+            found.append(LogSplit(id_.partition, id_.bucket, start, stop))
+            continue
         pieces = -(-(stop - start) // target)
         edges = [start + (stop - start) * n // pieces for n in range(pieces + 1)]
         found += [LogSplit(id_.partition, id_.bucket, edges[n], edges[n + 1]) for n in range(pieces)]

@@ -30,7 +30,6 @@ from lakeward.query.lake.cold import (
 )
 from lakeward.query.lake.lake_cache import cold_key, lake_cache_of
 from lakeward.query.plan.by_time import splits_by_time
-from lakeward.query.plan.gc_pause import no_collections
 from lakeward.query.plan.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
 from lakeward.query.plan.replan import replan
 from lakeward.query.plan.splits import LakeSplit, Split, StateSplit
@@ -53,11 +52,6 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
 
 def plan_once(conn: Connection, request: ReadRequest) -> Plan:
     """The same for those who plan again themselves, when the table has overtaken a plan (see `replan`)."""
-    with no_collections():
-        return _plan(conn, request)
-
-
-def _plan(conn: Connection, request: ReadRequest) -> Plan:
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
     if not _sees_lake(table.info, request):

@@ -29,22 +29,24 @@ from lakeward.lake.iceberg.read.row_positions import DeletedPositions
 from lakeward.lake.iceberg.read.snapshot_forms import describe_snapshot
 from lakeward.lake.iceberg.read.table_document import ROUND_TAG, DocumentSnapshot, TableDocument
 from lakeward.lake.iceberg.schema.places import Places, SpecColumn
-from lakeward.lake.port import LakeDeletes, LakeEqualityDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
+from lakeward.lake.port import Bounds, LakeDeletes, LakeEqualityDeletes, LakeFile, LakePlace, LakeSnapshot, PlacedFile
 from lakeward.lake.rows.parquet_rows import parquet_rows
 from lakeward.model.table import TableInfo
 
 _FILE_PATH_ID = 2147483546
 #: One for the process: tables are opened anew for every plan.
 _MANIFESTS = ManifestCache()
+#: Of all files whose bounds nobody asked for.
+_NO_BOUNDS: Mapping[str, Bounds] = {}
 
 
 @dataclass(slots=True)
 class _Files:
-    """The live files of one partition."""
+    """The live files of one partition. Few have deletes, and there may be many: no list is made for none."""
 
     data: list[ManifestEntry] = field(default_factory=list)
-    position_deletes: list[ManifestEntry] = field(default_factory=list)
-    equality_deletes: list[ManifestEntry] = field(default_factory=list)
+    position_deletes: tuple[ManifestEntry, ...] = ()
+    equality_deletes: tuple[ManifestEntry, ...] = ()
 
 
 class IcebergReader:
@@ -115,9 +117,9 @@ class IcebergReader:
                 if entry.content == DATA:
                     files.data.append(entry)
                 elif entry.content == POSITION_DELETES:
-                    files.position_deletes.append(entry)
+                    files.position_deletes += (entry,)
                 else:
-                    files.equality_deletes.append(entry)
+                    files.equality_deletes += (entry,)
         return found
 
     def _manifests(self, path: str) -> list[dict[str, Any]]:
@@ -177,6 +179,11 @@ def local_reader(properties: Mapping[str, str], info: TableInfo) -> tuple[Iceber
 def _place_files(
     place: LakePlace, files: _Files, bounds: ColumnBounds, names: Mapping[int, str]
 ) -> Iterator[PlacedFile]:
+    if not files.position_deletes and not files.equality_deletes:
+        for entry in files.data:
+            file = LakeFile(entry.path, entry.rows, entry.bytes)
+            yield PlacedFile(place, file, bounds.of(entry.statistics) if bounds else _NO_BOUNDS)
+        return
     equal = [(d.sequence_number, _values(d, names)) for d in files.equality_deletes]
     about = [(d, *_paths(d)) for d in files.position_deletes]
     for entry in files.data:
@@ -189,7 +196,7 @@ def _place_files(
         )
         older = tuple(told for number, told in equal if entry.sequence_number < number)
         file = LakeFile(entry.path, entry.rows, entry.bytes, deletes, older)
-        yield PlacedFile(place, file, bounds.of(entry.statistics) if bounds else {})
+        yield PlacedFile(place, file, bounds.of(entry.statistics) if bounds else _NO_BOUNDS)
 
 
 def _values(deletes: ManifestEntry, names: Mapping[int, str]) -> LakeEqualityDeletes:
