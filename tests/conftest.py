@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no failure: examples may take as long as they need.
@@ -9,3 +13,38 @@ settings.register_profile("lakeward", deadline=None, suppress_health_check=[Heal
 settings.load_profile("lakeward")
 
 pytest_plugins = ["seaweed", "moto_s3", "server_fixtures", "lake_fixtures"]
+
+# A JVM that lives for seconds is not worth the second compiler.
+_BRISK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", _BRISK)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", _BRISK)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first, so that no worker waits for another at the end."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.nodeid.startswith("tests/spark/"):
+        return 0
+    if item.get_closest_marker("slow") or item.get_closest_marker("crash"):
+        return 1
+    return 3 if item.nodeid.startswith("tests/unit/") else 2
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker for Spark, whose session takes long to get warm; small tests go by the file, others one by one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Turns(LoadScopeScheduling):
+        """What is handed to a worker at once."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            if file.startswith("tests/spark/"):
+                return "spark"
+            return file if file.startswith(("tests/unit/", "tests/tidy/", "tests/conformance/")) else nodeid
+
+    config.option.loadscopereorder = False
+    return Turns(config, log)

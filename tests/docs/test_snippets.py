@@ -49,25 +49,6 @@ def _run_page(page: str, server: ServerProcess, directory: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_the_page_of_spark_runs(lakeward: ServerProcess, tmp_path: Path) -> None:
-    """Its Python and SQL are one session, from the first snippet to the last; the rows are those that it speaks of."""
-    snippets = re.findall(r"^```(python|sql)\n(.*?)^```$", (_ROOT / "docs/guides/spark.md").read_text(), _BLOCKS)
-    assert {language for language, _ in snippets} == {"python", "sql"}
-    script = "\n".join(text if language == "python" else _in_python(text) for language, text in snippets)
-    ends = "print(sorted(map(tuple, spark.table('fluss.market.users').collect())))"
-    done = _run(
-        "python", f"{script}\n{ends}".replace("localhost:9123", lakeward.bootstrap), lakeward.bootstrap, tmp_path
-    )
-    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-    assert "[(1, 'Ada', 'GOLD'), (2, 'Bob', 'gold'), (3, 'Cy', None)]" in done.stdout
-
-
-def _in_python(sql: str) -> str:
-    return "\n".join(f"spark.sql({statement.strip()!r})" for statement in sql.split(";") if statement.strip())
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_the_page_of_remote_storage_runs(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
     """Its snippets want a server with a remote directory, and small segments so that something is there."""
     options = {"remote.log.task-interval-duration": "100ms", "log.segment.file-size": "10kb"}

@@ -17,7 +17,7 @@ from lakeward.runtime.process.child import Child
 
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
 _START_S = 60
-_STOP_S = 30
+_STOP_S = 60
 
 
 class ServerProcess:

@@ -6,6 +6,7 @@ line_blocks    bytes → blocks of whole lines, each with the number of its firs
 csv_file       CSV and TSV
 json_file      JSON lines
 arrow_file     Parquet, Arrow IPC files and streams, Feather
+arrow_bytes    bytes that Arrow's threads may let go of when they like
 text_columns   texts as in CSV → a column of a table's type
 json_columns   JSON values → a column of a table's type
 guesses        types of a text file, as its first rows suggest them

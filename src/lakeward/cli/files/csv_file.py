@@ -9,6 +9,7 @@ from io import StringIO
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from lakeward.cli.files.arrow_bytes import reader_of
 from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
 from lakeward.cli.files.guesses import widen_schema
 from lakeward.cli.files.line_blocks import (
@@ -141,7 +142,7 @@ class CsvFile:
     def _read(self, data: bytes, names: Sequence[str] | None, *, as_text: bool = False) -> pa.Table:
         types = {name: pa.string() for name in names or ()} if as_text else None
         return arrow_csv.read_csv(
-            pa.BufferReader(data),
+            reader_of(data),
             read_options=arrow_csv.ReadOptions(
                 column_names=names, autogenerate_column_names=names is None, block_size=BLOCK_BYTES
             ),

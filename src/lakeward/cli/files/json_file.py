@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from lakeward.cli.files.arrow_bytes import reader_of
 from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
 from lakeward.cli.files.guesses import times_as_text, widen_schema
 from lakeward.cli.files.json_columns import column_of_json, decoder_for
@@ -46,9 +47,9 @@ class JsonFile:
         self._check_not_array(first)
         data = self._readable_start(first)
         whole = arrow_json.ReadOptions(block_size=len(data) + 1)
-        found = arrow_json.read_json(pa.BufferReader(data), read_options=whole)
+        found = arrow_json.read_json(reader_of(data), read_options=whole)
         as_text = arrow_json.ParseOptions(explicit_schema=times_as_text(found.schema))
-        found = arrow_json.read_json(pa.BufferReader(data), read_options=whole, parse_options=as_text)
+        found = arrow_json.read_json(reader_of(data), read_options=whole, parse_options=as_text)
         return widen_schema(found, times_are_text=True)
 
     def _readable_start(self, block: Block) -> bytes:
@@ -59,7 +60,7 @@ class JsonFile:
 
         def read(number: int) -> None:
             data = b"".join(lines[:number])
-            arrow_json.read_json(pa.BufferReader(data), read_options=arrow_json.ReadOptions(block_size=len(data) + 1))
+            arrow_json.read_json(reader_of(data), read_options=arrow_json.ReadOptions(block_size=len(data) + 1))
 
         good = rows_that_fit(len(lines), read)
         if not good:
