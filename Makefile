@@ -52,7 +52,7 @@ test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies;
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
 	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
 
-test-simulation: setup ## a whole server in memory, by seed, cut off at every write of a thousand operations; takes an hour
+test-simulation: setup ## a whole server in memory, by seed, cut off at every write of 1,000 operations; an hour
 	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation
 
 test-peer: setup ## client and Spark connector against Apache Fluss, beside Iceberg's runtime; needs Java and Maven
