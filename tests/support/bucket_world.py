@@ -11,7 +11,7 @@ from lakeward.model.json_form import DatabaseDescriptor, parse_descriptor
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.files.memory_files import MemoryFiles
 from lakeward.server.buckets.buckets import Buckets
-from lakeward.server.buckets.logs import Copied, Logs
+from lakeward.server.buckets.logs import CopyProgress, Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.catalog.database import DatabaseInfo
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
@@ -25,7 +25,7 @@ ROOT = Path("/data")
 class BucketWorld:
     """What the roles share; slow work on disk is done at once."""
 
-    def __init__(self, copied: Copied | None = None) -> None:
+    def __init__(self, copied: CopyProgress | None = None) -> None:
         self.files = MemoryFiles()
         self.catalog = Catalog(MemoryMetadataStore())
         self.catalog.put_database(DatabaseInfo("db", DatabaseDescriptor(), 0, 0))

@@ -17,7 +17,7 @@ class Library(NamedTuple):
     below: str | None = None
 
     @property
-    def known(self) -> str:
+    def versions(self) -> str:
         """As pip writes it."""
         return f">={self.first}" + (f",<{self.below}" if self.below else "")
 
@@ -41,7 +41,7 @@ def unfit_library(format_name: str, why: str | None = None) -> LakewardError:
     """The sentence for a library that is installed and does not fit; `why` is what exactly."""
     library = LIBRARIES[format_name]
     return ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
-        f"The lake format '{format_name}' is known to work with {library.name}{library.known}, and "
+        f"The lake format '{format_name}' is known to work with {library.name}{library.versions}, and "
         f"{version(library.name)} is installed{f' ({why})' if why else ''}: pip install 'lakeward[{format_name}]'."
     )
 

@@ -12,7 +12,7 @@ from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.rpc.turns import Turns
 from lakeward.server.archive.remote_logs import RemoteLogs
-from lakeward.server.buckets.logs import Copied
+from lakeward.server.buckets.logs import CopyProgress
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.coordinator.coordinator import Coordinator
@@ -85,10 +85,10 @@ class Roles:
 
         return RemoteLogs(self._ground.metadata, self.coordinator.catalog, store)
 
-    def _copy_progress(self) -> Copied | None:
+    def _copy_progress(self) -> CopyProgress | None:
         if self._remote_logs is None:
             return None
-        return Copied(self._remote_logs.remote_end, keeps_rest=self._options.get(rows.REMOTE_LOG_INTERVAL) > 0)
+        return CopyProgress(self._remote_logs.remote_end, keeps_rest=self._options.get(rows.REMOTE_LOG_INTERVAL) > 0)
 
     def _make_remote(self, store: FencedStore) -> RemoteRole:
         from lakeward.server.remote.role import RemoteRole

@@ -30,7 +30,7 @@ def test_pyproject_pins_what_is_known_to_work(name: str) -> None:
     extras = PYPROJECT["project"]["optional-dependencies"]
     for extra in (name, "dev"):
         pinned = [pin for pin in extras[extra] if pin.partition("[")[0] == library.name]
-        assert [pin.partition("]")[2] for pin in pinned] == [library.known]
+        assert [pin.partition("]")[2] for pin in pinned] == [library.versions]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_versions_that_are_not_known_to_work_are_refused(
 ) -> None:
     """In one sentence: which is installed, which are known to work, and what to do."""
     monkeypatch.setattr(library_version, "version", lambda _: installed)
-    known = f"{LIBRARIES[name].name}{LIBRARIES[name].known}"
+    known = f"{LIBRARIES[name].name}{LIBRARIES[name].versions}"
     with pytest.raises(LakewardError) as refused:
         lake_format(name)
     assert refused.value.message == (

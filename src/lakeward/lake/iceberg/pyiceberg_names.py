@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 
-class Relied(NamedTuple):
+class ForeignName(NamedTuple):
     """Something of a class or a module: an attribute, or with parameters a function."""
 
     owner: str
@@ -35,7 +35,7 @@ _ARROW = "pyiceberg.io.pyarrow"
 
 RELIED_ON = (
     *(
-        Relied(_PRODUCER, name, parameters, "snapshots that add and remove files (file_changes)")
+        ForeignName(_PRODUCER, name, parameters, "snapshots that add and remove files (file_changes)")
         for name, parameters in (
             ("__init__", "operation transaction io commit_uuid snapshot_properties branch"),
             ("_manifests", ""),
@@ -57,43 +57,43 @@ RELIED_ON = (
             ("_transaction", None),
         )
     ),
-    Relied(_WRITER, "__init__", "spec schema output_file snapshot_id avro_compression", "manifests of deletes"),
-    Relied(_WRITER, "content", "", "manifests of deletes"),
-    Relied(_WRITER, "_meta", None, "manifests of deletes"),
-    Relied(_TRANSACTION, "_table", None, "commits whose time does not grow (remembering_transaction)"),
-    Relied(_TRANSACTION, "_updates", None, "commits whose time does not grow (remembering_transaction)"),
-    Relied(_TRANSACTION, "table_metadata", None, "commits whose time does not grow (remembering_transaction)"),
-    Relied(
+    ForeignName(_WRITER, "__init__", "spec schema output_file snapshot_id avro_compression", "manifests of deletes"),
+    ForeignName(_WRITER, "content", "", "manifests of deletes"),
+    ForeignName(_WRITER, "_meta", None, "manifests of deletes"),
+    ForeignName(_TRANSACTION, "_table", None, "commits whose time does not grow (remembering_transaction)"),
+    ForeignName(_TRANSACTION, "_updates", None, "commits whose time does not grow (remembering_transaction)"),
+    ForeignName(_TRANSACTION, "table_metadata", None, "commits whose time does not grow (remembering_transaction)"),
+    ForeignName(
         "pyiceberg.table.update",
         "update_table_metadata",
         "base_metadata updates enforce_validation metadata_location",
         "commits whose time does not grow (remembering_transaction)",
     ),
-    Relied(
+    ForeignName(
         _CATALOG,
         "_update_and_stage_table",
         "current_table table_identifier requirements updates",
         "tables in a bucket (bucket_catalog)",
     ),
-    Relied(_CATALOG, "_load_file_io", "properties location", "tables in a bucket (bucket_catalog)"),
-    Relied(_ARROW, "compute_statistics_plan", "schema table_properties", "bounds of columns (data_writer)"),
-    Relied(_ARROW, "parquet_path_to_id_mapping", "schema", "bounds of columns (data_writer)"),
-    Relied(
+    ForeignName(_CATALOG, "_load_file_io", "properties location", "tables in a bucket (bucket_catalog)"),
+    ForeignName(_ARROW, "compute_statistics_plan", "schema table_properties", "bounds of columns (data_writer)"),
+    ForeignName(_ARROW, "parquet_path_to_id_mapping", "schema", "bounds of columns (data_writer)"),
+    ForeignName(
         _ARROW,
         "data_file_statistics_from_parquet_metadata",
         "parquet_metadata stats_columns parquet_column_mapping",
         "bounds of columns (data_writer)",
     ),
-    Relied("pyiceberg.avro.codecs", "KNOWN_CODECS", None, "manifests in codecs of others (avro_file)"),
+    ForeignName("pyiceberg.avro.codecs", "KNOWN_CODECS", None, "manifests in codecs of others (avro_file)"),
 )
 
 
 def what_broke() -> list[str]:
     """What is not there as we know it, and what for; nothing where all is well."""
-    return list(_broken())
+    return list(_differences())
 
 
-def _broken() -> Iterator[str]:
+def _differences() -> Iterator[str]:
     for relied in RELIED_ON:
         try:
             owner = _owner(relied.owner)

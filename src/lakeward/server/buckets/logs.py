@@ -19,7 +19,7 @@ from lakeward.storage.log.settings import LogSettings
 _log = logging.getLogger(__name__)
 
 
-class Copied(NamedTuple):
+class CopyProgress(NamedTuple):
     """What logs must know of their copies in remote storage."""
 
     #: Up to where a bucket has been copied.
@@ -38,7 +38,7 @@ class Logs:
         later: Later,
         settings_of: Callable[[TableInfo], LogSettings],
         lake_floor: Callable[[TableBucket], int | None],
-        copied: Copied | None,
+        copied: CopyProgress | None,
     ) -> None:
         """`lake_floor` tells up to where the lake has a bucket; None for tables that are not tiered."""
         self._buckets = buckets
@@ -89,7 +89,7 @@ class Logs:
         return log
 
     @staticmethod
-    def _meet_copy(copied: Copied, table: TableInfo, bucket: TableBucket, log: LogTablet) -> None:
+    def _meet_copy(copied: CopyProgress, table: TableInfo, bucket: TableBucket, log: LogTablet) -> None:
         """Tell a log what of it is in remote storage. Offsets that are there must not be given a second time."""
         end = copied.end_of(bucket)
         if copied.keeps_rest:

@@ -14,7 +14,7 @@ from lakeward.rpc.turns import Turns
 from lakeward.runtime.clock import Clock
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.log_settings import log_settings
-from lakeward.server.buckets.logs import Copied, Logs
+from lakeward.server.buckets.logs import CopyProgress, Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
@@ -43,7 +43,7 @@ class Tablets:
         clock: Clock,
         options: Callable[[], ServerOptions],
         lake_floor: Callable[[TableBucket], int | None],
-        copied: Copied | None,
+        copied: CopyProgress | None,
         reserve_ids: Callable[[int, int], int],
     ) -> None:
         """`later` does slow work on disk, `threads` long work on states; `options` are those in force; `lake_floor`

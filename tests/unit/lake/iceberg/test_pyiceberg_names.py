@@ -16,7 +16,7 @@ from lakeward.lake.iceberg.commit import file_changes
 from lakeward.lake.iceberg.commit.compaction import CompactionSnapshot
 from lakeward.lake.iceberg.commit.remembering_transaction import RememberingTransaction
 from lakeward.lake.iceberg.commit.round_snapshot import RoundSnapshot
-from lakeward.lake.iceberg.pyiceberg_names import RELIED_ON, Relied, what_broke
+from lakeward.lake.iceberg.pyiceberg_names import RELIED_ON, ForeignName, what_broke
 
 OUR_SUBCLASSES = [
     file_changes.FileChanges,
@@ -34,7 +34,7 @@ def fresh_format() -> None:
     lake_format.cache_clear()
 
 
-def owner_of(relied: Relied) -> Any:
+def owner_of(relied: ForeignName) -> Any:
     """The class or module that has the name."""
     module, _, name = relied.owner.rpartition(".")
     return getattr(import_module(module), name, None) or import_module(relied.owner)
@@ -63,7 +63,7 @@ def test_a_catalog_in_a_bucket_has_all_that_a_catalog_must_have() -> None:
 
 
 @pytest.mark.parametrize("relied", RELIED_ON, ids=lambda r: r.full_name)
-def test_what_is_gone_is_named(relied: Relied, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_gone_is_named(relied: ForeignName, monkeypatch: pytest.MonkeyPatch) -> None:
     """With module, class, and what it is needed for."""
     owner = owner_of(relied)
     for base in getattr(owner, "__mro__", (owner,)):

@@ -10,7 +10,7 @@ from logs import fill
 
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
-from lakeward.server.buckets.logs import Copied
+from lakeward.server.buckets.logs import CopyProgress
 
 
 def test_a_log_is_opened_when_it_is_first_touched_and_once() -> None:
@@ -45,14 +45,14 @@ def test_logs_obey_options_that_are_changed_while_they_run() -> None:
 
 def test_offsets_that_were_copied_are_not_given_again() -> None:
     """A log that lost its end goes on behind what remote storage has of it."""
-    world = BucketWorld(Copied(lambda _: 40, keeps_rest=True))
+    world = BucketWorld(CopyProgress(lambda _: 40, keeps_rest=True))
     log = world.logs.open(world.bucket())
     assert (log.start_offset, log.end_offset, log.copied_offset) == (40, 40, 40)
 
 
 def test_where_nothing_more_is_copied_nothing_waits_for_it() -> None:
     """Old copies are known, and retention goes by age alone."""
-    world = BucketWorld(Copied(lambda _: 0, keeps_rest=False))
+    world = BucketWorld(CopyProgress(lambda _: 0, keeps_rest=False))
     assert world.logs.open(world.bucket()).copied_offset is None
 
 

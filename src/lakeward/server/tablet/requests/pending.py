@@ -26,13 +26,13 @@ class Pending:
     def done_at(self, place: int) -> Done:
         """What to call with the outcome of one bucket."""
 
-        def done(outcome: Outcome) -> None:
+        def finish(outcome: Outcome) -> None:
             self._outcomes[place] = outcome
             self._open -= 1
             if self._is_started and not self._open:
                 self._exchange.reply(self._answer(self._all()))
 
-        return done
+        return finish
 
     def answer_or_wait(self) -> Any | None:
         """All buckets have been begun: the answer if all are done too, else None and it will be given later."""

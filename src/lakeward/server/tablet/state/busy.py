@@ -68,7 +68,7 @@ class BusyBuckets:
     def alone(self, bucket: TableBucket, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Work on a bucket, on a thread; the result is to be awaited by whoever wants it."""
         result = self.on_thread(work)
-        self.begin(bucket, _ended(result))
+        self.begin(bucket, _wait_for(result))
         return result
 
     async def _alone(self, bucket: TableBucket, work: Coroutine[Any, Any, None]) -> None:
@@ -138,7 +138,7 @@ class BusyBuckets:
         await self._loop.run_in_executor(None, self._threads.shutdown)
 
 
-async def _ended(result: asyncio.Future[Any]) -> None:
+async def _wait_for(result: asyncio.Future[Any]) -> None:
     await asyncio.wait([result])
 
 
