@@ -13,7 +13,7 @@ from lakeward.query.duckdb.duck_session import duck_session
 from lakeward.query.duckdb.duckdb_views import PlanView
 from lakeward.query.duckdb.keyword_hint import keyword_hint
 from lakeward.query.duckdb.sql_tree import SqlTree
-from lakeward.query.lake.cold import LogGoneError
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.planner import plan_once
 from lakeward.query.plan.replan import replan
 from lakeward.query.read.query_metrics import metrics_of
@@ -103,7 +103,7 @@ def _query_error(wrong: Exception, views: list[PlanView]) -> Exception:
     if failed is not None:
         return failed
     if "No files found" in str(wrong) or "No such file" in str(wrong):
-        return LogGoneError(f"A file of the lake was removed while it was read: its snapshot has expired. {wrong}")
+        return OvertakenError(f"A file of the lake was removed while it was read: its snapshot has expired. {wrong}")
     made: LakewardError = ErrorCode.INVALID_SCAN_REQUEST.error(f"DuckDB refused the query: {wrong}")
     return made
 

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from lakeward.lake.port import LakeReader, LakeSnapshot
 from lakeward.model.table import TableInfo
 from lakeward.options.spark import lake_options
-from lakeward.query.lake.cold import ColdPart, open_reader
+from lakeward.query.lake.cold_part import ColdPart, open_reader
 from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.clock import Clock, SystemClock
 

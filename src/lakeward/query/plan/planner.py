@@ -19,16 +19,16 @@ from lakeward.lake.port import LakeReader, LakeSnapshot
 from lakeward.lake.rows.system_columns import TIMESTAMP
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_ENABLED
-from lakeward.query.lake.cold import (
+from lakeward.query.lake.cold_part import (
     ColdPart,
     LakeUnavailableError,
-    LogGoneError,
     bucket_offsets,
     chosen_snapshot,
     cold_part,
     open_reader,
 )
 from lakeward.query.lake.lake_cache import cold_key, lake_cache_of
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.by_time import splits_by_time
 from lakeward.query.plan.plan import LakeShare, Plan, chosen_partitions, enough, log_splits, summary
 from lakeward.query.plan.replan import replan
@@ -104,7 +104,7 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
         stretches = _stretches(table, request, chosen, cold.offsets)
         try:
             splits = union_splits(info, cold, stretches, request)
-        except LogGoneError:
+        except OvertakenError:
             if settings.as_of_ms is None:
                 raise
             splits = _by_time(conn, table, request, reader, stretches)

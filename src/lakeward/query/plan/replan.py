@@ -11,8 +11,8 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.query.lake.cold import LogGoneError
 from lakeward.query.lake.lake_cache import lake_cache_of
+from lakeward.query.lake.overtaken import OvertakenError
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
@@ -28,7 +28,7 @@ def replan(conn: Connection, work: Callable[[], T]) -> T:
     for plans in count(1):
         try:
             return work()
-        except LogGoneError:
+        except OvertakenError:
             lake_cache_of(conn.inner).forget_readers()
             if plans >= _PLANS_MAX:
                 raise

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from lakeward.client.forms.results import BucketId
 from lakeward.lake.port import LakeFile
 from lakeward.model.table import TableInfo
-from lakeward.query.lake.cold import ColdPart, LogGoneError
+from lakeward.query.lake.cold_part import ColdPart
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.plan import log_splits
 from lakeward.query.plan.splits import LakeSplit, Split, StateSplit
 from lakeward.query.request.request import ReadRequest
@@ -86,7 +87,7 @@ def _of_files(cold: ColdPart, id_: BucketId, files: list[LakeFile], tail: tuple[
 
 def _check_kept(info: TableInfo, id_: BucketId, begin: int, start: int, stop: int) -> None:
     if begin < start and begin < stop:
-        raise LogGoneError(
+        raise OvertakenError(
             f"{info.path}, bucket {id_}: the lake's snapshot ends at offset {begin}, the log now begins at {start}. "
             "Ask again: a newer snapshot has the rows between; if none comes, tiering stood still for longer than "
             "retention, and they are lost."

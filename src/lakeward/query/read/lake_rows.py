@@ -15,7 +15,8 @@ from lakeward.lake.port import Bounds, LakePlace, LakeReader, LakeSnapshot, Plac
 from lakeward.lake.rows.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.partition import name_of_values
 from lakeward.model.schema import Schema
-from lakeward.query.lake.cold import LogGoneError, open_reader
+from lakeward.query.lake.cold_part import open_reader
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, OffsetWindow
 from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.log_rows import LogRows
@@ -42,7 +43,7 @@ class LakeRows:
         if self._opened is None:
             self._opened = open_reader(self._info, self._request.options)
         if self._opened is None:
-            raise LogGoneError(f"The lake's table {self._info.path} was dropped while it was read; ask again.")
+            raise OvertakenError(f"The lake's table {self._info.path} was dropped while it was read; ask again.")
         return self._opened
 
     def rows(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
@@ -59,7 +60,7 @@ class LakeRows:
             if split.files:
                 yield from (batch for batch in self._reader().rows(split.files, schema) if batch.num_rows)
         except FileNotFoundError as gone:
-            raise LogGoneError(
+            raise OvertakenError(
                 f"A file of snapshot {split.snapshot_id} of {self._info.path} was removed from the lake while it was "
                 f"read ({gone}): the snapshot has expired. Ask again."
             ) from gone
@@ -96,7 +97,7 @@ class LakeRows:
         snapshot = None if reader is None else next(iter(reader.snapshots()), None)
         end = None if snapshot is None else self._end(snapshot, split.id)
         if reader is None or snapshot is None or end is None or not split.log_start < end <= split.log_stop:
-            raise LogGoneError(
+            raise OvertakenError(
                 f"The changes of {self._info.path}, bucket {split.id}, were removed by retention while they were read, "
                 "and the lake has moved beyond the point that this read was planned for. Ask again."
             ) from lost

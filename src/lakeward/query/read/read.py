@@ -15,8 +15,8 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.options.table import LAKE_ENABLED
-from lakeward.query.lake.cold import LogGoneError
 from lakeward.query.lake.lake_cache import lake_cache_of
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, LogSplit, Split, StateSplit
 from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.lake_rows import LakeRows
@@ -63,21 +63,21 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
 
 
 def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
-    """The changes of splits, to be laid over their files by whoever reads them; LogGoneError if they are gone."""
+    """The changes of splits, to be laid over their files by whoever reads them; OvertakenError if they are gone."""
     table = conn.table(str(request.path))
     lake = LakeRows(table, request, _shown_schema(table.info.schema, request).names, LogRows(table, request))
     try:
         with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
             return list(threads.map(lake.tail, splits))
     except DataLossError as lost:
-        raise LogGoneError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
+        raise OvertakenError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
 
 
 def _forget_when_gone(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same rows; who plans anew because some are gone sees the newest snapshot."""
     try:
         yield from rows
-    except LogGoneError:
+    except OvertakenError:
         lake_cache_of(conn.inner).forget_readers()
         raise
 
@@ -150,7 +150,7 @@ class _Reading:
         except LakewardError as wrong:
             if wrong.code is not ErrorCode.LOG_OFFSET_OUT_OF_RANGE:
                 raise
-            raise LogGoneError(
+            raise OvertakenError(
                 f"The rows of {self._request.path}, bucket {split.id}, as of offset {split.as_of} cannot be read any "
                 "more: what changed since then was removed by retention before it was read. Ask again."
             ) from wrong

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from lakeward.client.blocking.groups import ConsumerGroups
 from lakeward.client.forms.results import BucketId, Timestamp
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.query.lake.cold import LakeUnavailableError, LogGoneError
+from lakeward.query.lake.cold_part import LakeUnavailableError
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.plan import Plan, log_splits, summary, whole_logs
 from lakeward.query.plan.splits import Split, StateSplit
 from lakeward.query.read import data_loss
@@ -201,7 +202,7 @@ class TableStream:
                 *(lake.states(batch.states) if wants_state else ()),
                 *lake.ranges(cold),
             ]
-        except (LakeUnavailableError, LogGoneError):
+        except (LakeUnavailableError, OvertakenError):
             if batch.gone or cold:
                 raise
             return []

@@ -24,15 +24,9 @@ from lakeward.lake.port import LakeFile, LakeReader, LakeSnapshot
 from lakeward.lake.rows.system_columns import BUCKET, OFFSET
 from lakeward.model.partition import name_of_values
 from lakeward.options.table import LAKE_ENABLED
-from lakeward.query.lake.cold import (
-    ColdPart,
-    LakeUnavailableError,
-    LogGoneError,
-    bucket_offsets,
-    cold_part,
-    open_reader,
-)
+from lakeward.query.lake.cold_part import ColdPart, LakeUnavailableError, bucket_offsets, cold_part, open_reader
 from lakeward.query.lake.file_pruning import may_match
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.replan import replan
 from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, OffsetWindow, Split
 from lakeward.query.plan.union import TAIL_CHANGES_MAX
@@ -129,7 +123,7 @@ class StreamLake:
 
     def _check_meets(self, id_: BucketId, end: int, begin: int) -> None:
         if end < begin:
-            raise LogGoneError(
+            raise OvertakenError(
                 f"{self._info.path}, bucket {id_}: the lake ends at offset {end}, the log now begins at {begin}. Ask "
                 "again: a newer snapshot has the rows between; if none comes, tiering stood still for longer than "
                 "retention, and they are lost: set failOnDataLoss=false to go on without them."

@@ -6,7 +6,7 @@ from typing import Any
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.port import LakeReader, LakeSnapshot
-from lakeward.query.lake.cold import open_reader
+from lakeward.query.lake.cold_part import open_reader
 from lakeward.spark.catalog.catalog_calls import own_path
 from lakeward.spark.socket.call import Call
 

@@ -12,7 +12,7 @@ from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_columns
 from lakeward.query.lake import lake_cache
-from lakeward.query.lake.cold import ColdPart
+from lakeward.query.lake.cold_part import ColdPart
 from lakeward.query.lake.lake_cache import LakeCache, cold_key
 from lakeward.query.request.filters import Compare
 from lakeward.query.request.request import ReadRequest

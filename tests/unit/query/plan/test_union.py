@@ -11,7 +11,8 @@ from lakeward.lake.port import LakeDeletes, LakeFile, LakePlace, PlacedFile
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.model.type_text import parse_columns
-from lakeward.query.lake.cold import ColdPart, LogGoneError
+from lakeward.query.lake.cold_part import ColdPart
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.splits import (
     LakeRangeSplit,
     LakeSplit,
@@ -61,7 +62,7 @@ def test_a_log_table_is_files_and_logs_from_the_snapshot_on() -> None:
 def test_a_log_that_has_lost_rows_the_lake_lacks_is_asked_again() -> None:
     """Retention has passed the snapshot: there is a newer one."""
     with pytest.raises(
-        LogGoneError, match=r"bucket 0: the lake's snapshot ends at offset 100, the log now begins at 120"
+        OvertakenError, match=r"bucket 0: the lake's snapshot ends at offset 100, the log now begins at 120"
     ):
         union_splits(table(keyed=False), cold({}, {B0: 100}), {B0: (120, 130)}, REQUEST)
 
@@ -106,7 +107,7 @@ def test_a_keyed_bucket_as_of_a_time_needs_its_changes(offsets: dict[BucketId, i
     """Where the log's beginning is gone, nobody knows which changes before it came after that time."""
     asked = ReadRequest(PATH, options={"scan.timestamp-millis": "5"})
     have = cold({B0: [file("a")]}, offsets)
-    with pytest.raises(LogGoneError, match="the log now begins at 120"):
+    with pytest.raises(OvertakenError, match="the log now begins at 120"):
         union_splits(table(keyed=True), have, {B0: (120, 130)}, asked)
     (split,) = union_splits(table(keyed=True), cold({B0: [file("a")]}, {B0: 150}), {B0: (120, 120)}, asked)
     assert split.tier is Tier.LAKE_ONLY

@@ -1,4 +1,4 @@
-"""Cold: the lake's half of a table, opened for one plan; which snapshot is read, and what it holds."""
+"""ColdPart: the lake's half of a table, opened for one plan; which snapshot is read, and what it holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from lakeward.client.forms.results import BucketId
-from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.catalog_of import format_name, reader_of
 from lakeward.lake.home import check_found
 from lakeward.lake.port import LakeReader, LakeSnapshot, PlacedFile
@@ -17,19 +17,13 @@ from lakeward.model.partition import name_of_values
 from lakeward.model.table import TableInfo
 from lakeward.options.spark import lake_options
 from lakeward.query.lake.file_pruning import may_match
+from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.request.filters import Filter, columns_of
 from lakeward.query.request.options import ReadOptions
 from lakeward.query.request.pushdown import keeps_partition, partition_values
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
-
-
-class LogGoneError(RetriableError):
-    """What was planned to be read is gone; a newer snapshot of the lake has the rows."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(ErrorCode.LOG_OFFSET_OUT_OF_RANGE, message)
 
 
 class LakeUnavailableError(LakewardError):
@@ -82,8 +76,8 @@ def chosen_snapshot(info: TableInfo, reader: LakeReader, settings: ReadOptions) 
     return known[0] if known else None
 
 
-def _expiry_error(info: TableInfo, snapshot: LakeSnapshot) -> LogGoneError:
-    return LogGoneError(
+def _expiry_error(info: TableInfo, snapshot: LakeSnapshot) -> OvertakenError:
+    return OvertakenError(
         f"Snapshot {snapshot.snapshot_id} of {info.path} has expired while it was looked at: ask again."
     )
 
