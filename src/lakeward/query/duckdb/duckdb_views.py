@@ -1,7 +1,7 @@
 """A plan as a view of DuckDB: files of the lake are its own Parquet scans, what is hot comes as Arrow.
 
 A bucket of a primary key table that has changed since its snapshot is the scan of its files without the keys that the
-changelog's tail has (an anti join, by DuckDB), and the tail's last rows.
+changelog's tail has (an anti join, by DuckDB; docs/decisions/0028), and the tail's last rows.
 
 A query that joins gets what is hot as tables of DuckDB: it knows how many rows these have, can read them again, and
 pushes what it learns from one side of a join into the other. Into Arrow it cannot (duckdb-python issue 463), and
@@ -25,8 +25,8 @@ from lakeward.query.duckdb.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.plan.plan import Plan, spread
 from lakeward.query.plan.splits import LakeSplit
 from lakeward.query.plan.union import TAIL_CHANGES_MAX
-from lakeward.query.read.merge import Tail
 from lakeward.query.read.read import read_splits, read_tails, result_schema
+from lakeward.query.read.tail import Tail
 from lakeward.query.request.request import ReadRequest
 from lakeward.records.arrow.coarser_columns import has_nanoseconds
 

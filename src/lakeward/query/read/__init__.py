@@ -3,7 +3,7 @@
 read           a split → Arrow batches
 log_rows       its stretch of the log
 lake_rows      files → rows, with the changelog's tail laid over them
-merge          … key by key
+tail           … the last change of each key
 key_ranges     whether rows from one key to another can have changed
 view_rows      changes → rows of a view, in Arrow
 query_metrics  what was read from which tier, and how long it took

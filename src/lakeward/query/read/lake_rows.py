@@ -20,7 +20,7 @@ from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, OffsetWindow
 from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.log_rows import LogRows
-from lakeward.query.read.merge import Tail
+from lakeward.query.read.tail import Tail
 from lakeward.query.request.request import ReadRequest
 from lakeward.records.arrow.arrow_types import arrow_schema
 

@@ -21,8 +21,8 @@ from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, LogSplit, Spli
 from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.lake_rows import LakeRows
 from lakeward.query.read.log_rows import LogRows
-from lakeward.query.read.merge import Tail
 from lakeward.query.read.query_metrics import QueryMetrics, metrics_of
+from lakeward.query.read.tail import Tail
 from lakeward.query.read.view_rows import BinlogRows, ChangelogRows, UpsertRows, blank_rows, state_changes
 from lakeward.query.request.request import ReadRequest
 from lakeward.query.request.views import View, check_view, view_schema

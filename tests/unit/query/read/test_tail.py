@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.query.read.merge import Tail
+from lakeward.query.read.tail import Tail
 
 _SCHEMA = pa.schema({"id": pa.int64(), "part": pa.string(), "v": pa.int64()})
 _KEYS = st.tuples(st.integers(0, 6), st.sampled_from("ab"))
