@@ -68,7 +68,7 @@ class AsyncTable:
     async def refresh(self) -> None:
         """Ask the server again what the table looks like."""
         self.info = await table_info(self._cluster, self.path)
-        for outdated in ("_router", "_partitions", "_keyed"):
+        for outdated in ("_router", "_partitions", "_keyed_rows"):
             self.__dict__.pop(outdated, None)
 
     @cached_property
