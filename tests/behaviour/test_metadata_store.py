@@ -246,20 +246,13 @@ def test_sqlite_refuses_a_file_it_cannot_use(tmp_path: Path, spoil: Callable[[Pa
     path = tmp_path / FILE_NAME
     spoil(path)
     with pytest.raises(LakewardError, match=FILE_NAME) as refused:
-        SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path)
+        SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / FILE_NAME)
     assert refused.value.code is ErrorCode.STORAGE
-
-
-def test_sqlite_says_which_directory_cannot_be_made(tmp_path: Path) -> None:
-    """A data directory below a file is refused by name."""
-    (tmp_path / "file").touch()
-    with pytest.raises(LakewardError, match="file/data"):
-        SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path / "file" / "data")
 
 
 def test_sqlite_turns_a_refused_change_into_our_error(tmp_path: Path) -> None:
     """A table in a database that is not there breaks the store's own rules, and is undone."""
-    store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path / "made" / "here")
+    store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / FILE_NAME)
 
     def orphan() -> None:
         with store.change() as change:
@@ -270,5 +263,5 @@ def test_sqlite_turns_a_refused_change_into_our_error(tmp_path: Path) -> None:
         orphan()
     assert refused.value.code is ErrorCode.STORAGE
     assert store.options() == {}
-    assert (tmp_path / "made" / "here" / FILE_NAME).is_file()
+    assert (tmp_path / FILE_NAME).is_file()
     store.close()

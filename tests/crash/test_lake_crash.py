@@ -25,10 +25,10 @@ from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.books.offsets_files import OffsetsFiles
 from lakeward.server.coordinator.handlers.service import handlers
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.metadata_store.sqlite_store import FILE_NAME, SqliteMetadataStore
 
 data_dir, step, snapshot_id = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), data_dir)
+store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), data_dir / FILE_NAME)
 options = ServerOptions.of({"data.dir": str(data_dir), "datalake.format": "iceberg"})
 served = handlers(Coordinator(store, ClusterConfig(store, options), SystemClock(), SystemEntropy(), LocalFiles()))
 path = PbTablePath(database_name="fluss", table_name="t")

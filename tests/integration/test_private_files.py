@@ -16,7 +16,7 @@ from lakeward.client.staged.parts.directory import LocalDirectory
 from lakeward.errors import LakewardError
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files.local_files import LocalFiles
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.metadata_store.sqlite_store import FILE_NAME, SqliteMetadataStore
 
 _EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J"
 
@@ -110,7 +110,7 @@ def test_security_that_an_older_release_stored_is_told(tmp_path: Path) -> None:
     """Nobody believes a server to be closed because it was once told so."""
     with ServerProcess(tmp_path / "data") as server:
         server.stop()
-        store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), server.data_dir)
+        store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), server.data_dir / FILE_NAME)
         with store.change() as change:
             change.put_option("security.sasl.enabled.mechanisms", "PLAIN")
         store.close()

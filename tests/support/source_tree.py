@@ -50,14 +50,19 @@ class Module:
         return self.name if self.is_head else self.name.rpartition(".")[0]
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[Definition]:
         """Every function and method."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, Definition)]
+        return [node for node in self.nodes if isinstance(node, Definition)]
 
     @cached_property
     def docstrings(self) -> list[str]:
         """Of the module, its classes and its functions."""
-        nodes = [n for n in ast.walk(self.tree) if isinstance(n, (ast.Module, ast.ClassDef, *Definition.__args__))]
+        nodes = [n for n in self.nodes if isinstance(n, (ast.Module, ast.ClassDef, *Definition.__args__))]
         return [text for node in nodes if (text := ast.get_docstring(node, clean=False))]
 
     @cached_property
@@ -79,6 +84,17 @@ def modules() -> dict[str, Module]:
         parts = ("lakeward", *path.relative_to(PACKAGE).with_suffix("").parts)
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = Module(name, path)
+    return found
+
+
+@cache
+def packages() -> dict[str, list[Module]]:
+    """The modules of each package, by its name; files at the root are one more."""
+    found: dict[str, list[Module]] = {}
+    for name, module in modules().items():
+        parts = name.split(".")
+        is_root = len(parts) < 3 and not module.is_head
+        found.setdefault("lakeward" if is_root or len(parts) == 1 else parts[1], []).append(module)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from source_tree import Module, folders
 
 #: Names, then two spaces or more, then what they are; or a row of a table.
@@ -22,17 +21,28 @@ def inside(head: Module) -> set[str]:
     return {path.stem for path in head.path.parent.iterdir() if path.suffix == ".py" or path.is_dir()} - _OWN
 
 
-@pytest.mark.parametrize("head", folders().values(), ids=lambda head: head.name)
-def test_every_module_is_named_in_its_head(head: Module) -> None:
+def test_every_module_is_named_in_its_head() -> None:
     """Whoever opens a folder learns from its head where to look."""
-    text = head.docstrings[0] if head.docstrings else ""
-    names = inside(head) - _PLAIN if head.name != _ROOT else set()
-    assert {name for name in names if not re.search(rf"(?<!\w){name}(?!\w)", text)} == set()
+    unnamed = {
+        f"{head.name}.{name}"
+        for head in folders().values()
+        for name in inside(head) - _PLAIN
+        if head.name != _ROOT and not re.search(rf"(?<!\w){name}(?!\w)", head.docstrings[0])
+    }
+    assert unnamed == set()
 
 
-@pytest.mark.parametrize("head", folders().values(), ids=lambda head: head.name)
-def test_a_head_names_only_what_is_there(head: Module) -> None:
+def test_a_head_names_only_what_is_there() -> None:
     """A map with streets that are gone is worse than none."""
-    entries = [m.group(1) or m.group(2) for m in _ENTRY.finditer(head.docstrings[0])]
-    named = {name.strip().rstrip("/") for entry in entries for name in entry.split(",")}
-    assert named - inside(head) - _HEADING_OF_TABLE == set()
+    gone = {
+        f"{head.name}: {name}"
+        for head in folders().values()
+        for name in entries(head) - inside(head) - _HEADING_OF_TABLE
+    }
+    assert gone == set()
+
+
+def entries(head: Module) -> set[str]:
+    """What a map names."""
+    lines = [found.group(1) or found.group(2) for found in _ENTRY.finditer(head.docstrings[0])]
+    return {name.strip().rstrip("/") for line in lines for name in line.split(",")}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
-from source_tree import Module, loaded_by, modules, prefixes
+from source_tree import Module, loaded_by, modules, packages, prefixes
 
 #: Libraries that take long to load, or that are not installed with every Lakeward.
 HEAVY = {
@@ -20,6 +21,7 @@ RARE = ("lakeward.server.remote", "lakeward.server.archive")
 PROGRAM = {("lakeward.__main__", "lakeward.cli.main")}
 
 
+@cache
 def shown_by_help() -> frozenset[str]:
     """What `lakeward --help` loads: the program and every module that holds a command."""
     commands = re.findall(r'_HOME \+ "([\w.]+)"', modules()["lakeward.cli.main"].text)
@@ -34,12 +36,17 @@ def matters(name: str, module: Module) -> bool:
     return name.split(".", maxsplit=1)[0] in HEAVY or name.startswith(RARE)
 
 
-@pytest.mark.parametrize("module", modules().values(), ids=lambda module: module.name)
-def test_an_import_inside_a_function_keeps_something_light(module: Module) -> None:
+@pytest.mark.parametrize("package", packages())
+def test_an_import_inside_a_function_keeps_something_light(package: str) -> None:
     """It loads what the file itself does not; all others dodge a cycle or stand there for no reason."""
+    assert [line for module in packages()[package] for line in idle_imports(module)] == []
+
+
+def idle_imports(module: Module) -> list[str]:
+    """Imports inside functions that load nothing of weight."""
     is_shown = module.name in shown_by_help() and module.name.startswith("lakeward.cli.")
     before = shown_by_help() if is_shown else loaded_by(module.name)
-    idle = [
+    return [
         f"{module.path.name}:{one.line} {target}"
         for one in module.imports
         if one.in_function
@@ -47,4 +54,3 @@ def test_an_import_inside_a_function_keeps_something_light(module: Module) -> No
         if not any(matters(name, module) for name in loaded_by(target).union(prefixes(target)) - before)
         and (module.name, target) not in PROGRAM
     ]
-    assert idle == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -20,6 +21,7 @@ ALL = (SERVER_OPTIONS, CLIENT_OPTIONS, TABLE_OPTIONS, TIERING_OPTIONS, SPARK_OPT
 _ROWS = "lakeward.options"
 
 
+@cache
 def names_of_rows() -> dict[int, set[str]]:
     """Each row by its identity: the names that modules of options have for it."""
     found: dict[int, set[str]] = {}
@@ -31,6 +33,7 @@ def names_of_rows() -> dict[int, set[str]]:
     return found
 
 
+@cache
 def names_that_are_read() -> set[str]:
     """Names that code mentions elsewhere than in a declaration: as `rows.NAME`, by an import, or in a function."""
     read: set[str] = set()
@@ -42,7 +45,7 @@ def names_that_are_read() -> set[str]:
                 read.add(node.attr)
             elif isinstance(node, ast.Name):
                 read.add(node.id)
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_ROWS):
                 read |= {alias.name for alias in node.names}
     return read

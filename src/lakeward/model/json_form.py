@@ -13,7 +13,6 @@ from lakeward.model.schema import AGGREGATE_FUNCTIONS, Aggregate, Column, Schema
 from lakeward.model.table import TableDescriptor
 
 _VERSION = 1
-_WITH_LENGTH = {TypeRoot.CHAR, TypeRoot.BINARY}
 _INT32_MAX = 2**31 - 1
 #: Deeper than any honest type, far from Python's own limit, which everything that walks types must stay below.
 TYPE_DEPTH_MAX = 64

@@ -70,15 +70,6 @@ class SqliteMetadataStore:
         """Hear of every change that is on disk, from now on."""
         self._listeners.append(listener)
 
-    @classmethod
-    def in_directory(cls, disk: Files, entropy: Entropy, data_dir: Path) -> SqliteMetadataStore:
-        """The store of a data directory, which is made if it is not there."""
-        try:
-            disk.make_directory(data_dir)
-        except OSError as wrong:
-            raise ErrorCode.STORAGE.error(f"The data directory {data_dir} cannot be made: {wrong.strerror}.") from wrong
-        return cls(disk, entropy, data_dir / FILE_NAME)
-
     def _begin(self, found: ProvenState) -> None:
         self._identity = found.identity or str(self._entropy.uuid())
         self._generation = found.last_change if found.is_complete else found.end + 1  # a number is not given twice

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lakeward.client.blocking.sync import Connection
-from lakeward.options.spark import client_options
-from lakeward.query.door import connect
 from lakeward.spark.setup.spark_session import session
 from lakeward.tiering.settings import TieringSettings
 
@@ -23,11 +20,6 @@ def tiering_session(settings: TieringSettings) -> SparkSession:
     return session(
         settings.bootstrap, master=settings.master, app_name="lakeward tiering", **{**ours, **settings.spark}
     )
-
-
-def open_connection(settings: TieringSettings) -> Connection:
-    """The driver's own connection."""
-    return connect(settings.bootstrap, **client_options(settings.client))
 
 
 def submitted_master() -> str:

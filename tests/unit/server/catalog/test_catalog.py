@@ -18,7 +18,7 @@ from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.metadata_store.sqlite_store import FILE_NAME, SqliteMetadataStore
 
 
 def state(catalog: Catalog) -> list[object]:
@@ -36,7 +36,7 @@ def state(catalog: Catalog) -> list[object]:
 @pytest.fixture
 def stored(tmp_path: Path) -> Iterator[World]:
     """A coordinator on a SQLite file."""
-    store = SqliteMetadataStore.in_directory(LocalFiles(), SystemEntropy(), tmp_path)
+    store = SqliteMetadataStore(LocalFiles(), SystemEntropy(), tmp_path / FILE_NAME)
     yield World(store=store)
     store.close()
 

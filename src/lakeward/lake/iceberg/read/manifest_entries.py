@@ -12,7 +12,7 @@ from lakeward.lake.iceberg.read.avro_file import AvroFile, Read, UnknownAvroErro
 _DELETED = 2
 #: Where a plan stops to read.
 _LAST = "file_size_in_bytes"
-DATA, POSITION_DELETES, EQUALITY_DELETES = 0, 1, 2
+DATA, POSITION_DELETES = 0, 1
 
 
 class ManifestEntry:

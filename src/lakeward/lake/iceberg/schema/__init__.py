@@ -1,7 +1,7 @@
 """How a table of ours looks in Iceberg.
 
-types   column types → Iceberg types, Arrow rows → the rows of a data file
 format_version  which versions of Iceberg's table format are read and written
-layout  how a table is partitioned, and the partition of a place
-places  … and the other way round: the place that a partition stands for
+types           column types → Iceberg types, Arrow rows → the rows of a data file
+layout          how a table is partitioned, and the partition of a place
+places          … and the other way round: the place that a partition stands for
 """

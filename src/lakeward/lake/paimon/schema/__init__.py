@@ -1,5 +1,6 @@
 """How a table of ours looks in Paimon.
 
+format_version   which versions of Paimon's files are read
 schema_file      schema-N: columns, keys and options of a table
 types            column types → Paimon types, Arrow rows → the rows of a data file
 format_version  which versions of Paimon's files are read
