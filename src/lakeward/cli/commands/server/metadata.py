@@ -11,6 +11,7 @@ from lakeward.cli.commands.server.verify import checked_data_dir
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.output.listing import say
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.private_files import keep_private
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def repair(data_dir: Path, yes: bool) -> None:
     Example:
       lakeward metadata repair --data-dir /var/lib/lakeward
     """
-    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.server.restore.repaired_metadata import repair_metadata
 
     keep_private()

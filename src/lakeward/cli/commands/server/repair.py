@@ -11,6 +11,7 @@ from lakeward.cli.commands.server.verify import check_table, data_dir_option
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import say
 from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.directories import DataDirectory
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
       lakeward verify --data-dir /var/lib/lakeward
       lakeward repair shop.orders 0 1200 2400 --data-dir /var/lib/lakeward
     """
-    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.log.repair import give_up, record
     from lakeward.storage.verify import verify_bucket
 

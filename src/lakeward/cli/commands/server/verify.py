@@ -10,6 +10,7 @@ import click
 
 from lakeward.cli.input.near_names import nearest
 from lakeward.cli.output.listing import count, moment, output_option, say, show_json, show_listing
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.directories import has_metadata
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Path) -> Path:
     """Nothing is found in a wrong directory, and nothing is what a person hopes for: so it is refused."""
-    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.stored_logs import stored_buckets
 
     disk = LocalFiles()
@@ -56,7 +56,6 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
       lakeward verify --data-dir /var/lib/lakeward
       lakeward verify shop.orders --data-dir /var/lib/lakeward --rate 50 -o json
     """
-    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.verify import verify as verified
 
     if table is not None:
@@ -77,7 +76,6 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
 
 def check_table(data_dir: Path, table: str) -> None:
     """Refuse a name that no stored table has."""
-    from lakeward.runtime.files.local_files import LocalFiles
     from lakeward.storage.stored_logs import stored_buckets
 
     tables = {bucket.table for bucket in stored_buckets(LocalFiles(), data_dir)}
