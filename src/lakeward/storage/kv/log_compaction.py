@@ -60,22 +60,14 @@ def compact(
 
 def _rewrite(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> CompactedSegment | None:
     path = segment.path.with_name(segment.path.name + COMPACTED_SUFFIX)
-<<<<<<< HEAD
     write_file(disk, path, _compact(disk, segment, table, newest), mode=0o644)
-=======
-    write_file(disk, path, _batches_to_keep(disk, segment, table, newest), mode=0o644)
->>>>>>> c711903 (Names of functions: a rule that tests/tidy holds)
     if disk.facts(path).size >= segment.size:
         disk.unlink(path)
         return None
     return CompactedSegment(segment, path)
 
 
-<<<<<<< HEAD
 def _compact(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> Iterator[Bytes]:
-=======
-def _batches_to_keep(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> Iterator[Bytes]:
->>>>>>> c711903 (Names of functions: a rule that tests/tidy holds)
     """The batches that stay, and those that cover the offsets of the others."""
     covered = segment.base_offset
     for span, rows, offsets in _changes(disk, segment, table):
