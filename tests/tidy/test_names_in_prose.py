@@ -1,17 +1,14 @@
-"""Docstrings, comments and pages name only what exists."""
+"""Docstrings and comments name only what exists; tests/docs sees to the pages."""
 
 from __future__ import annotations
 
 import ast
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 from source_tree import PACKAGE, ROOT, Definition, modules, packages
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-_LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 _FILE = re.compile(r"(?<![\w*<…/.-])((?:[\w-]+/)*[\w-]+\.(?:py|md|java))\b")
 _CALL = re.compile(r"`([a-z_][a-z_0-9]*)\(")
 _DOTTED = re.compile(r"`((?:lakeward\.)?[a-z_]+(?:\.[A-Za-z_]\w*)+)(?:\(\S*\))?`")
@@ -80,20 +77,6 @@ def _resolves(name: str) -> bool:
         return whole in modules() or last in defined()
     package = whole.split(".")[1]
     return not (PACKAGE / package).is_dir() or (len(whole.split(".")) > 3 and head.rpartition(".")[0] in modules())
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
-    """The journeys of docs/architecture.md among them: each step names its file."""
-    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert [link for link in _LINK.findall(text) if not (page.parent / link).exists()] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_sources_named_on_a_page_exist(page: Path) -> None:
-    """A path below src/ or tests/ can be opened."""
-    named = re.findall(r"\b((?:src|tests)/[\w/.-]+\.(?:py|java))\b", page.read_text(encoding="utf-8"))
-    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_every_package_stands_in_the_architecture() -> None:

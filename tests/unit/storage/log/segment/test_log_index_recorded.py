@@ -7,7 +7,7 @@ from pathlib import Path
 from lakeward.storage.log.segment.log_index import LogIndex
 from lakeward.storage.log.writer_state import Verdict, WriterStates
 
-DATA = Path(__file__).parents[3] / "data" / "remote-log"
+DATA = Path(__file__).parents[4] / "data" / "remote-log"
 SEGMENT_BYTES = 1_013_616
 
 

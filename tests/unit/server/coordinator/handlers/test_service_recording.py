@@ -21,7 +21,7 @@ from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 
-RECORDING = Path(__file__).parents[3] / "data" / "client-1.0.jsonl"
+RECORDING = Path(__file__).parents[4] / "data" / "client-1.0.jsonl"
 RECORDED_AT_MS = 1794720492339
 VARYING = {"table_id", "partition_id", "writer_id", "created_time", "modified_time", "host", "port", "remote_data_dir"}
 UNORDERED = {"database_name", "partitions_info"}
