@@ -34,7 +34,7 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """One worker for Spark, whose session takes long to get warm; small tests go by the file, others one by one."""
+    """One worker for Spark, whose session takes long to get warm; all else goes by the file."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Turns(LoadScopeScheduling):
@@ -42,9 +42,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::", 1)[0]
-            if file.startswith("tests/spark/"):
-                return "spark"
-            return file if file.startswith(("tests/unit/", "tests/tidy/", "tests/conformance/")) else nodeid
+            return "spark" if file.startswith("tests/spark/") else file
 
     config.option.loadscopereorder = False
     return Turns(config, log)

@@ -63,10 +63,10 @@ def test_a_bucket_stops_with_an_error_and_goes_on_after_a_repair(tmp_path: Path)
         typed = Cli(server.bootstrap, tmp_path)
         service = typed.start("tier", "--warehouse", "lake", "--engine", "local", "--metrics-port", "0")
         try:
-            assert eventually(lambda: _ids(lake, "d.whole") == set(range(ROWS)), within_s=90)
+            assert eventually(lambda: _ids(lake, "d.whole") == set(range(ROWS)), within_s=250)
             for table in ("d.log", "d.keyed"):
                 assert eventually(
-                    lambda table=table: "lakeward repair" in str(_status(typed)[table]["reason"]), within_s=90
+                    lambda table=table: "lakeward repair" in str(_status(typed)[table]["reason"]), within_s=250
                 )
             assert _status(typed)["d.whole"]["reason"] is None
         finally:
@@ -83,8 +83,8 @@ def test_a_bucket_stops_with_an_error_and_goes_on_after_a_repair(tmp_path: Path)
         service = typed.start("tier", "--warehouse", "lake", "--engine", "local", "--metrics-port", "0")
         try:
             for table in ("d.log", "d.keyed"):
-                assert eventually(lambda table=table: len(_ids(lake, table)) == ROWS - lost[table], within_s=90)
-                assert eventually(lambda table=table: _status(typed)[table]["lag_rows"] == 0, within_s=90)
+                assert eventually(lambda table=table: len(_ids(lake, table)) == ROWS - lost[table], within_s=250)
+                assert eventually(lambda table=table: _status(typed)[table]["lag_rows"] == 0, within_s=250)
         finally:
             service.terminate()
             _, said = service.communicate(timeout=60)

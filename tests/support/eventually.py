@@ -9,7 +9,7 @@ from collections.abc import Callable
 _PAUSE_S = 0.02
 
 
-def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
+def eventually(holds: Callable[[], bool], *, within_s: float = 100) -> bool:
     """Whether it holds soon."""
     end = time.monotonic() + within_s
     while not holds():
@@ -19,7 +19,7 @@ def eventually(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
     return True
 
 
-async def soon(holds: Callable[[], bool], *, within_s: float = 30) -> bool:
+async def soon(holds: Callable[[], bool], *, within_s: float = 100) -> bool:
     """The same on an event loop, which goes on meanwhile."""
     for _ in range(int(within_s / _PAUSE_S)):
         if holds():
