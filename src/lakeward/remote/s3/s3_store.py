@@ -183,7 +183,7 @@ class S3Store:
         """Remove files; those that are not there are fine."""
         gone = [checked_path(path) for path in paths]
         if gone:
-            await self._again(lambda: self._run("deleted", gone[0], obstore.delete_async(self._store, gone)))
+            await self._again(lambda: self._run("deleted", gone[0], obstore.delete_async(self._once, gone)))
 
     async def delete_all(self, prefix: str) -> None:
         """Remove everything below a directory."""
