@@ -195,7 +195,9 @@ def _rows(
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
     end = wire.offset(LATEST, bucket=number, partition=partition)
     while start < end:
-        records = wire.fetch(start, bucket=number, partition=partition).records
+        answer = wire.fetch(start, bucket=number, partition=partition)
+        records = answer.records
+        assert records is not None, f"from {start} to {end}: {answer}"
         for span in walk_batches(records):
             ids = read_batch(bytes(records[span.start : span.end]), schema)["id"].to_pylist()
             yield span.header.base_offset, tuple(ids)

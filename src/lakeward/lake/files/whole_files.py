@@ -1,8 +1,8 @@
 """Files that appear whole or not at all.
 
-On a local disk a file is written under another name and linked to its own, which fails if that is taken. In a bucket it
-is one conditional put (If-None-Match: *); a plain put or rename there would lose commits. Large files are written
-beside and sent when they are done.
+On a local disk a file is written under another name, synced, and linked to its own, which fails if that is taken. In a
+bucket it is one conditional put (If-None-Match: *); a plain put or rename there would lose commits. Large files are
+written beside and sent when they are done.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ import pyarrow as pa
 
 from lakeward.lake.files.s3_path import LakePath, S3Path
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import sync_data
+from lakeward.runtime.files.whole_file import create_file, make_lasting_directory, name_file, sync_names, write_file
+
+_DISK = LocalFiles()
+#: A lake is read by others.
+_MODE = 0o666
 
 
 def create(path: LakePath, data: bytes) -> bool:
     """Make a file with this content; False if there is one already, which is left as it is."""
     if isinstance(path, S3Path):
         return path.store.create(path.key, data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = _aside(path)
-    aside.write_bytes(data)
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        return False
-    finally:
-        aside.unlink()
-    return True
+    make_lasting_directory(_DISK, path.parent)
+    return create_file(_DISK, path, (data,), _aside(path), mode=_MODE)
 
 
 def replace(path: LakePath, data: bytes) -> None:
@@ -40,8 +39,8 @@ def replace(path: LakePath, data: bytes) -> None:
         path.write_bytes(data)
         return
     aside = _aside(path)
-    aside.write_bytes(data)
-    aside.replace(path)
+    write_file(_DISK, aside, (data,), mode=_MODE)
+    name_file(_DISK, aside, path)
 
 
 def copy(source: LakePath, target: LakePath) -> None:
@@ -57,6 +56,7 @@ def copy(source: LakePath, target: LakePath) -> None:
         return
     assert isinstance(source, Path), "files are copied within a table"
     shutil.copyfile(source, target)
+    sync(target)
 
 
 class Output:
@@ -70,7 +70,9 @@ class Output:
     def close(self) -> None:
         """The file is where it belongs."""
         self.stream.close()
-        if isinstance(self._path, S3Path) and self._beside is not None:
+        if isinstance(self._path, Path):
+            sync(self._path)
+        elif self._beside is not None:
             try:
                 self._path.store.put_file(self._path.key, self._beside)
             finally:
@@ -81,6 +83,13 @@ class Output:
         self.stream.close()
         if self._beside is not None:
             self._beside.unlink()
+
+
+def sync(path: LakePath) -> None:
+    """Wait until a local file, and its name, survive a power cut: a commit must not name what may be lost."""
+    if isinstance(path, Path):
+        sync_data(_DISK, path)
+        sync_names(_DISK, path)
 
 
 def _beside() -> Path:

@@ -13,17 +13,11 @@ from typing import TypeVar
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
 from lakeward.remote.stores.pace import Pace
 from lakeward.remote.stores.store import StoredObject, checked_path
-from lakeward.remote.stores.whole_files import (
-    CHUNK_BYTES,
-    PART,
-    beside_of,
-    copy_chunk,
-    link_new,
-    make_directory,
-    sync_directory,
-    write_synced,
-)
+from lakeward.remote.stores.whole_files import CHUNK_BYTES, PART, beside_of, copy_chunk, make_directory
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import sync_data
 from lakeward.runtime.files.private_files import share
+from lakeward.runtime.files.whole_file import create_file, name_file, write_file
 
 T = TypeVar("T")
 _MKDIR_TRIES = 50
@@ -37,6 +31,7 @@ class DirectoryStore:
     def __init__(self, url: str, root: Path) -> None:
         self.url = url
         self._root = root
+        self._disk = LocalFiles()
 
     async def put(self, path: str, data: bytes) -> None:
         """Store a small file, in place of what is there."""
@@ -153,23 +148,13 @@ class DirectoryStore:
     def _write(self, path: str, data: bytes) -> None:
         beside = self._part(path)
         try:
-            write_synced(beside, data)
-            beside.replace(self._place(path))
+            write_file(self._disk, beside, (data,))
+            name_file(self._disk, beside, self._place(path))
         finally:
             beside.unlink(missing_ok=True)
-        self._sync_name(path)
 
     def _write_new(self, path: str, data: bytes) -> bool:
-        beside = self._part(path)
-        try:
-            write_synced(beside, data)
-            link_new(beside, self._place(path), data)
-        except FileExistsError:
-            return False
-        finally:
-            beside.unlink(missing_ok=True)
-        self._sync_name(path)
-        return True
+        return create_file(self._disk, self._place(path), (data,), self._part(path), mode=0o666)
 
     def _copy_in(self, path: str, source: Path) -> int:
         beside = self._part(path)
@@ -192,16 +177,10 @@ class DirectoryStore:
             await asyncio.to_thread(beside.unlink, missing_ok=True)
 
     def _finish(self, path: str, beside: Path) -> int:
-        with beside.open("rb") as file:
-            os.fsync(file.fileno())
-            size = os.fstat(file.fileno()).st_size
-        beside.replace(self._place(path))
-        self._sync_name(path)
+        sync_data(self._disk, beside)
+        size = self._disk.facts(beside).size
+        name_file(self._disk, beside, self._place(path))
         return size
-
-    def _sync_name(self, path: str) -> None:
-        with contextlib.suppress(FileNotFoundError):  # somebody deleted it already, and the directory with it
-            sync_directory(self._place(path).parent)
 
     def _walk(self, prefix: str) -> Iterator[StoredObject]:
         for directory, _, names in os.walk(self._place(prefix) if prefix else self._root):

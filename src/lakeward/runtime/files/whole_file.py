@@ -23,15 +23,14 @@ def replace_file(files: Files, path: Path, content: Bytes, *, durable: bool = Tr
 
 def create_file(files: Files, path: Path, pieces: Iterable[Bytes], beside: Path, *, mode: int = FILE_MODE) -> bool:
     """Write a file unless there is one of that name, which then stays; `beside` is where it is written first."""
-    kept = list(pieces)
     try:
-        write_file(files, beside, kept, mode=mode)
+        write_file(files, beside, pieces, mode=mode)
         try:
             files.link(beside, path)  # fails when the name is taken; a rename would not
         except OSError as wrong:
             if wrong.errno not in NOT_SUPPORTED:
                 raise
-            write_file(files, path, kept, how=How.NEW, mode=mode)  # where files have one name only
+            write_file(files, path, (files.read_bytes(beside),), how=How.NEW, mode=mode)  # one name is all it may have
     except FileExistsError:
         return False
     finally:

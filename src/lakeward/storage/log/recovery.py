@@ -8,7 +8,7 @@ is damage: its offsets are known, are never given a second time, and reading the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,8 +54,6 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     disk = files.disk
     facts = log.facts = _facts(log, disk, directory)
     left = sorted(int(path.name.split(".")[0]) for path in disk.glob(directory, "*" + LOG + DELETED))
-    for leftover in [*disk.glob(directory, "*" + DELETED), *disk.glob(directory, "*.tmp")]:
-        disk.unlink(leftover)
     found = _segments(directory, settings, files)
     checkpoints = stored_checkpoints(disk, directory)
     vouched = [known_end, *(offset for offset, _ in checkpoints[:1])]
@@ -68,6 +66,12 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     reached = evidence(facts, disk.boot_id, [*vouched, *(segment.base_offset for segment in found)])
     known = reached.offset
     log.start_offset = log.end_offset = _start(log, facts, found, left)
+    if left and facts is not None and log.start_offset > facts.start_offset:
+        # Noted before the last trace goes: otherwise the next start would miss what left on purpose.
+        facts = log.facts = replace(facts, start_offset=log.start_offset)
+        facts.write(disk, directory, durable=True)
+    for leftover in [*disk.glob(directory, "*" + DELETED), *disk.glob(directory, "*.tmp")]:
+        disk.unlink(leftover)
     if not found:
         log.writers = next(filter(None, (read_writers(disk, path) for _, path in checkpoints)), log.writers)
         if facts is not None and known <= log.start_offset:

@@ -21,7 +21,10 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.port import sync_data
 from lakeward.runtime.files.private_files import new_private_file, private_directory
+from lakeward.runtime.files.whole_file import create_file, name_file, sync_names, write_file
 
 
 class DirectoryEntry(NamedTuple):
@@ -83,35 +86,23 @@ class LocalDirectory:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self.uri = str(self._path)
+        self._disk = LocalFiles()
 
     def create_once(self, name: str, pieces: Iterable[bytes | memoryview]) -> bool:
         """Write aside, sync, then link: a link fails when the name is taken, a rename would not."""
         path = self._path / name
         with _explain_errors(f"write {path}"):
             private_directory(path.parent)
-            aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
-            try:
-                with new_private_file(aside) as file:
-                    file.writelines(pieces)
-                    self._sync(file)
-                try:
-                    os.link(aside, path)
-                except FileExistsError:
-                    return False
-            finally:
-                aside.unlink(missing_ok=True)
-            _sync_directory(path.parent)
-        return True
+            return create_file(self._disk, path, pieces, _aside(path))
 
     def replace(self, name: str, data: bytes) -> None:
         """Write aside, then rename."""
         path = self._path / name
         with _explain_errors(f"write {path}"):
             private_directory(path.parent)
-            aside = path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
-            with new_private_file(aside) as file:
-                file.write(data)
-            aside.replace(path)
+            aside = _aside(path)
+            write_file(self._disk, aside, (data,))
+            name_file(self._disk, aside, path)
 
     def open_new(self, name: str) -> BinaryIO:
         """A new file."""
@@ -123,13 +114,9 @@ class LocalDirectory:
     def close_durably(self, stream: BinaryIO) -> None:
         """Sync file and directory."""
         with _explain_errors(f"write {stream.name}"):
-            self._sync(stream)
             stream.close()
-            _sync_directory(Path(stream.name).parent)
-
-    def _sync(self, file: BinaryIO) -> None:
-        file.flush()
-        os.fsync(file.fileno())
+            sync_data(self._disk, Path(stream.name))
+            sync_names(self._disk, Path(stream.name))
 
     def read(self, name: str) -> bytes | None:
         """All of a file."""
@@ -188,12 +175,8 @@ def _entry_of(entry: os.DirEntry[str]) -> DirectoryEntry | None:
         return None
 
 
-def _sync_directory(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{SystemEntropy().uuid().hex}")
 
 
 def cut_off(name: str, position: int, size: int) -> LakewardError:

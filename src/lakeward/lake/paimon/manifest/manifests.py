@@ -9,6 +9,7 @@ from typing import Any
 
 import fastavro
 
+from lakeward.lake.files import whole_files
 from lakeward.lake.files.s3_path import LakePath
 from lakeward.lake.paimon.manifest.manifest_layout import MANIFEST, MANIFEST_LIST
 from lakeward.lake.paimon.schema.binary_row import of_binary, to_binary
@@ -182,4 +183,6 @@ def _write(path: LakePath, layout: dict[str, Any], records: Sequence[dict[str, A
     path.parent.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     fastavro.writer(buffer, layout, records, codec=_CODEC)
-    return path.write_bytes(buffer.getvalue())
+    size = path.write_bytes(buffer.getvalue())
+    whole_files.sync(path)
+    return size
