@@ -54,6 +54,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self._clock = clock
         self._scheduled: list[asyncio.TimerHandle]
         self.threads: list[SteppedThreads] = []
+        self.is_on_a_thread = False
         self._default = self.new_threads(1, "default")
 
     def time(self) -> float:
@@ -94,7 +95,11 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
     def step_threads(self) -> bool:
         """A piece of work of the first thread that has one; False when none has."""
-        return any(threads.step() for threads in self.threads)
+        self.is_on_a_thread = True
+        try:
+            return any(threads.step() for threads in self.threads)
+        finally:
+            self.is_on_a_thread = False
 
     def settle(self) -> None:
         """Do all that is ready and all that threads were given."""
