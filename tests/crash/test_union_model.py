@@ -2,7 +2,7 @@
 
 Each round picks a table (log or primary key, Iceberg or Paimon) and lets four threads loose on it at once: one writes,
 one tiers, compacts or expires, two ask; the log's retention takes whatever has been tiered. Questions are whole reads,
-pruned reads, SQL, reads as of a snapshot and as of a time, and streams that are cut, replayed and begun anew.
+pruned reads, SQL, reads as of a snapshot and as of a time, and streams that are cut, replayed and begun again.
 
 UNION_ROUNDS says how many rounds, UNION_SEED with which seed; a failure names both, and what raced.
 """

@@ -153,7 +153,7 @@ def test_tiering_reads_remote_history(server: ServerProcess, conn: lw.Connection
 
 
 async def test_following_begins_in_remote_history(server: ServerProcess, conn: lw.Connection) -> None:
-    """A stream reads what was, then what comes, while copies go on behind it."""
+    """A stream reads what was, then what comes, while copies go on after it."""
     table, _ = history(server, conn, "followed", count=5000)
     async with await lw.aconnect(server.bootstrap) as other:
         found: list[int] = []

@@ -108,7 +108,7 @@ def no_second_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("suffix", ["index", "timeindex", "writer_snapshot", "json"])
 @pytest.mark.parametrize("kind", ["deleted", "emptied", "cut", "flipped row"])
 def test_small_files_may_be_damaged_without_loss(server: ServerProcess, suffix: str, kind: str) -> None:
-    """Indexes, checkpoints and what stands beside the log are made anew from the segments."""
+    """Indexes, checkpoints and what stands beside the log are made again from the segments."""
     for path in [*server.data_dir.glob(f"*/*/log-0/*.{suffix}"), *server.data_dir.glob(f"*/*/log-0.{suffix}")]:
         if path.stat().st_size:
             KINDS[kind](path)
@@ -141,7 +141,7 @@ async def _poll_into(found: list[object], scanner: fluss.LogScanner) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("which", [0, 2, -1], ids=["oldest", "middle", "newest"])
 async def test_a_range_that_was_given_up_is_passed_by_everybody(server: ServerProcess, kind: str, which: int) -> None:
-    """verify tells of it, repair writes it off and nothing else, and readers of all kinds go on behind it."""
+    """verify tells of it, repair writes it off and nothing else, and readers of all kinds go on after it."""
     KINDS[kind](segments_of(server.data_dir)[which])
     told = run("verify", "--data-dir", str(server.data_dir), "-o", "json", code=1)
     (damaged,) = json.loads(told)["damaged"]

@@ -14,7 +14,7 @@ from lakeward.cli.main import cli
 
 
 def test_a_range_given_up_is_told_from_what_was_compacted(tmp_path: Path) -> None:
-    """Fillers of both kinds look alike to a client that only goes on behind them."""
+    """Fillers of both kinds look alike to a client that only goes on after them."""
     with ServerProcess(tmp_path / "data", log__segment__file_size="2kb", kv__snapshot__interval="1h") as server:
         with lakeward.connect(server.bootstrap) as conn:
             conn.create_database("d")

@@ -90,7 +90,7 @@ def test_offsets_of_rows_that_nobody_remembers_are_not_given_again(killed: Serve
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_verify_and_repair_know_the_same_range(killed: ServerProcess, kind: str) -> None:
-    """Before any server opened the log: verify names the range, repair gives it up, and the log goes on behind it."""
+    """Before any server opened the log: verify names the range, repair gives it up, and the log goes on after it."""
     KINDS[kind](segments_of(killed.data_dir)[-1])
     told = CliRunner().invoke(cli, ["verify", "--data-dir", str(killed.data_dir), "-o", "json"])
     (damaged,) = json.loads(told.stdout)["damaged"]

@@ -1,4 +1,4 @@
-"""Ranges that a server has lost, seen by readers: fatal with the server's sentence, or left out by intent."""
+"""Ranges that a server has lost, seen by readers: fatal with the server's sentence, or left out on purpose."""
 
 from __future__ import annotations
 

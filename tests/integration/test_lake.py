@@ -111,7 +111,7 @@ def test_a_table_is_paused_resumed_and_asked_for_by_its_properties(connection: l
 
 
 def test_a_kill_loses_nothing_that_was_told(connection: lakeward.Connection, server: ServerProcess) -> None:
-    """Snapshots and prepared files are there; rounds of before are fenced by the coordinator's epoch."""
+    """Snapshots and prepared files are there; earlier rounds are fenced by the coordinator's epoch."""
     table = connection.create_table("events", "id BIGINT", buckets=2, properties=TIERED)
     table_id = table.info.table_id
     old = connection.lake.heartbeat(wants_table=True).assigned

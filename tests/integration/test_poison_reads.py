@@ -1,4 +1,4 @@
-"""What is stored never harms a reader: every bad batch is one clear error, or left out by intent."""
+"""What is stored never harms a reader: every bad batch is one clear error, or left out on purpose."""
 
 from __future__ import annotations
 

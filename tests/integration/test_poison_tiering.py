@@ -1,4 +1,4 @@
-"""Tiering and consumer groups at bad batches: the bucket stops and says so, or goes past them by intent."""
+"""Tiering and consumer groups at bad batches: the bucket stops and says so, or goes past them on purpose."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_bad_batch_goes_to_the_dead_letters_as_it_is(lake: Warehouse) -> None:
 
 
 def test_tiering_passes_what_it_is_told_to_skip(lake: Warehouse) -> None:
-    """`lakeward skip` names the range; the next round goes on behind it, once."""
+    """`lakeward skip` names the range; the next round goes on after it, once."""
     table = lake.conn.table("bad.t")
     lake.round(table)
     start, stop = bad_range(lake)
@@ -112,7 +112,7 @@ def test_what_can_be_read_is_not_skipped(lake: Warehouse) -> None:
 
 
 def test_a_group_passes_what_it_is_told_to_skip(lake: Warehouse) -> None:
-    """A group that stands at the damage goes on behind it; one that stands elsewhere is left alone."""
+    """A group that stands at the damage goes on after it; one that stands elsewhere is left alone."""
     start, stop = bad_range(lake)
     groups = ConsumerGroups(lake.conn)
     groups.commit("there", "bad.t", {BucketId(None, 0): start})

@@ -145,7 +145,7 @@ def test_a_partitioned_primary_key_table(lake: Warehouse, database: str) -> None
 
 
 def test_new_columns_follow(lake: Warehouse, log: lakeward.Table, users: lakeward.Table) -> None:
-    """Rows of before have NULL there."""
+    """Earlier rows have NULL there."""
     log.append(rows(0, 10))
     users.upsert(rows(0, 10))
     lake.round(log)

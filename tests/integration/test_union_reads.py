@@ -149,7 +149,7 @@ def test_partitions_on_both_halves(lake: Warehouse, database: str, tiered: dict[
 
 
 def test_columns_that_came_later_are_null_in_the_lake(lake: Warehouse, log: lakeward.Table) -> None:
-    """Rows of before the change have no value, in either half."""
+    """Rows from before the change have no value, in either half."""
     log.append(rows(0, 10))
     lake.round(log)
     lake.conn.alter_table(str(log.path), add_columns="city STRING")

@@ -25,7 +25,7 @@ Row = tuple[Any, ...]
 
 
 class Step(NamedTuple):
-    """One acknowledged write to a bucket: the rows, and the offset behind them."""
+    """One acknowledged write to a bucket: the rows, and the offset after them."""
 
     rows: tuple[Any, ...]
     end: int
@@ -42,7 +42,7 @@ class Bucket:
 
     @property
     def end(self) -> int:
-        """The offset behind the last row."""
+        """The offset after the last row."""
         return self.steps[-1].end if self.steps else 0
 
 

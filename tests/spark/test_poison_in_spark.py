@@ -1,4 +1,4 @@
-"""Bad batches through Spark: one sentence that names them, or every other row by intent."""
+"""Bad batches through Spark: one sentence that names them, or every other row on purpose."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Faults:
     bytes_per_second: int | None = None  # … and their bodies go no faster than this
     loses_answer: bool = False  # … are carried out, and the answer is lost
     cut_after_bytes: int | None = None  # … lose their connection when so much of the body has passed
-    times: int | None = None  # … but no more than so many of them
+    times: int | None = None  # … but no more than this many of them
     seen: list[Request] = field(default_factory=list)  # requests that met a fault
 
 

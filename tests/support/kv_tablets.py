@@ -128,7 +128,7 @@ class TabletUnderTest:
         overwrite: bool = False,
         now_ms: int = 0,
     ) -> int:
-        """Write a batch as the next one of the only writer; returns the offset behind it."""
+        """Write a batch as the next one of the only writer; returns the offset after it."""
         schema_id = schema_id or max(self.schemas)
         codec = self._codec(schema_id)
         keys = Spans.of([self.key(key) for key, _ in records])

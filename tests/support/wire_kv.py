@@ -102,7 +102,7 @@ class WireKv:
         return answer
 
     def upsert(self, *rows: Row, **how: Any) -> int:
-        """Put rows; returns the offset behind the last change."""
+        """Put rows; returns the offset after the last change."""
         answer = self.put(self.batch(rows), **how)
         assert not answer.error_code, answer
         return answer.log_end_offset

@@ -3,7 +3,7 @@
 library_version   the library behind a format: a version that is not known to work is refused
 formats           formats by name; third parties plug in by the entry point group `lakeward.lake_formats`
 catalog_of        the catalog that a table is in, opened once in a process
-home              where a table's lake is, as the cluster remembers it; who looks elsewhere is told
+home              where a table's lake is, as the cluster remembers it; whoever looks elsewhere is told
 trial             a lake tried before the cluster is told of it
 iceberg/          the only folder that imports pyiceberg
 paimon/           Paimon's files, written by ourselves

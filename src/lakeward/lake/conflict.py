@@ -6,7 +6,7 @@ from lakeward.errors import ErrorCode, RetriableError
 
 
 class LakeConflictError(RetriableError):
-    """The round was not committed; made anew on what is there now, it can be. Its code is NONE: no server said it."""
+    """The round was not committed; made again on what is there now, it can be. Its code is NONE: no server said it."""
 
     def __init__(self, message: str) -> None:
         super().__init__(ErrorCode.NONE, message)

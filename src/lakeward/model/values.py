@@ -29,10 +29,10 @@ from lakeward.errors import ErrorCode
 from lakeward.model.data_types import DataType, TypeRoot
 
 DECIMAL_COMPACT_DIGITS_MAX = 18
-"""Decimals of up to so many digits are stored as a 64-bit integer."""
+"""Decimals of up to this many digits are stored as a 64-bit integer."""
 
 TIMESTAMP_COMPACT_PRECISION_MAX = 3
-"""Timestamps of up to so many fractional digits are stored as milliseconds alone."""
+"""Timestamps of up to this many fractional digits are stored as milliseconds alone."""
 
 NANOS_PER_MILLI = 1_000_000
 _DIGITS_MAX = 38

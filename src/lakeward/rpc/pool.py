@@ -53,7 +53,7 @@ class ChannelPool:
         return channel
 
     async def close(self) -> None:
-        """Close every channel, and let those being opened come to nothing."""
+        """Close every channel, and abandon those being opened."""
         self._closed = True
         for opening in list(self._opening.values()):
             opening.cancel()

@@ -24,7 +24,7 @@ class Backoff:
     entropy: Entropy | None = None
 
     def pause_s(self, failures: int) -> float:
-        """How long to rest after so many failures in a row; after none, not at all."""
+        """How long to rest after this many failures in a row; after none, not at all."""
         if failures <= 0:
             return 0.0
         pause_s = min(self.first_s * (1 << min(failures - 1, _DOUBLINGS_MAX)), self.limit_s)

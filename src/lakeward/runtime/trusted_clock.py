@@ -1,6 +1,6 @@
 """TrustedClock: the wall clock, unless it jumps; what is deleted by time waits longer still.
 
-A wall clock that moves otherwise than time passes (by more than a minute) is told, and not followed for ten minutes:
+A wall clock that strays from the time that passes (by more than a minute) is noted, and not followed for ten minutes:
 time is counted on from where it was. If it has gone back by then, nothing happened. Otherwise it is believed; after a
 jump ahead nothing is deleted by the new time for a day. So a jump of 400 days and back costs nothing within ten
 minutes, no data within a day, and is never silent.

@@ -19,7 +19,7 @@ PYPROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_te
 
 @pytest.fixture(autouse=True)
 def fresh_formats() -> None:
-    """Doors are opened anew."""
+    """Doors are opened again."""
     lake_format.cache_clear()
 
 

@@ -47,7 +47,7 @@ _HEAD_START_S = 0.5
     "--port", type=click.IntRange(0, 65535), default=PORT_DEFAULT, show_default=True, help="Port to listen on."
 )
 @click.option("--rate", type=click.FloatRange(0.1, 1000), default=50, show_default=True, help="Orders per second.")
-@click.option("--limit", type=click.IntRange(min=1), help="Stop by itself after so many orders.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many orders.")
 @click.option(
     "--engine", type=click.Choice(ENGINES), help="Moves orders into the lake.  [default: spark, if there is one]"
 )

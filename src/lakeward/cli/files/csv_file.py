@@ -153,7 +153,7 @@ class CsvFile:
         )
 
     def _before_open_quote(self, block: Block) -> tuple[Block, BadRowError | None]:
-        """The records before one whose quote the file does not close: it would swallow all rows behind it."""
+        """The records before one whose quote the file does not close: it would swallow all rows after it."""
         if block.data.count(b'"') % 2 == 0:
             return block, None
         text = text_of(block, self._source.name)

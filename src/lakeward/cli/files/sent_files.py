@@ -1,4 +1,4 @@
-"""Rows of files on their way into a table: how they are read, how far they are, what is told at the end."""
+"""Rows of files on their way into a table: how they are read, how far they are, what is said at the end."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class CommandTree(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {near!r}?", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was named; errors are told plainly."""
+        """Run the command that was named; errors are reported plainly."""
         with told_plainly(ctx):
             return super().invoke(ctx)
 

@@ -30,7 +30,7 @@ class Failure(click.ClickException):
 
 @contextmanager
 def told_plainly(context: click.Context) -> Iterator[None]:
-    """Run a command; whatever it raises is told in a sentence, or with its trace under --debug."""
+    """Run a command; whatever it raises is reported in a sentence, or with its trace under --debug."""
     try:
         yield
         sys.stdout.flush()  # a reader that went away is noticed here, not when the interpreter ends

@@ -61,7 +61,7 @@ class LogEnds:
         return {b: o for b, o in offsets.items() if self._partitions is None or b.partition in self._partitions}
 
     def _fill(self, n: int, columns: Sequence[str] | None, window: Window) -> pa.Table:
-        """`n` rows of each bucket that has so many, or more, by time; `window` says where a width of offsets lies."""
+        """`n` rows of each bucket that has this many, or more, by time; `window` says where a width of offsets lies."""
         import pyarrow as pa
 
         windows = {bucket: window(bucket, n) for bucket in self.latest}

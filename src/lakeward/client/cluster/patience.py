@@ -15,7 +15,7 @@ from lakeward.rpc.channel import Channel
 T = TypeVar("T")
 
 _GIVE_UP_S = 60
-#: After these the leader is looked for anew.
+#: After these the leader is looked up again.
 STALE_METADATA = {
     ErrorCode.NETWORK,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -35,7 +35,7 @@ class Patience:
         self._failures = 0
 
     def allows(self, wrong: LakewardError, bucket: TableBucket) -> bool:
-        """Whether to ask again after this error; a leader that may have moved is looked for anew."""
+        """Whether to ask again after this error; a leader that may have moved is looked up again."""
         if not isinstance(wrong, RetriableError) and wrong.code is not ErrorCode.FENCED_LEADER_EPOCH:
             return False
         if wrong.code in STALE_METADATA:

@@ -191,7 +191,7 @@ class LogDecoder:
             self._damage.take_gap(chunk.id, start, stop)
 
     def _decode_batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
-        """The rows of a batch; None when none are wanted, or when they cannot be read and are left out by intent."""
+        """The rows of a batch; None when none are wanted, or when they cannot be read and are left out on purpose."""
         header = span.header
         try:
             if self._check_crc and not chunk.projected and not crc_is_right(chunk.data, span):

@@ -5,5 +5,5 @@ results       the small values that calls answer with
 schema_forms  schemas as people write them
 data_forms    rows as people hold them → Arrow
 new_columns   columns that a table gets while somebody works on it: followed, or told
-damage        what a scan cannot read: an error that names it, or left out by intent and noted
+damage        what a scan cannot read: an error that names it, or left out on purpose and noted
 """

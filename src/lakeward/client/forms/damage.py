@@ -1,4 +1,4 @@
-"""What a scan cannot read: told as one error that names the place, or left out by intent and noted.
+"""What a scan cannot read: reported as one error that names the place, or left out on purpose and noted.
 
 batch that cannot be decoded   error, or noted with `skip_damaged`
 range the server has lost      error, or noted with `skip_damaged`
@@ -23,7 +23,7 @@ WAY_PAST = (
 NOT_THERE = "they are not in the log; they were given up, or lost, before they were read"
 
 
-#: What is left out by intent: nothing, batches that are there and cannot be decoded, or ranges that are lost as well.
+#: What is left out on purpose: nothing, batches that are there and cannot be decoded, or ranges that are lost as well.
 Skips = bool | Literal["batches"]
 
 

@@ -1,7 +1,7 @@
 """BucketEvidence: whose way of bucketing a table follows, and whether its rows agree (docs/decisions/0012).
 
 A table that declares it is taken by its word. One that does not follows Java; but before the first write, and where
-keys are not found, the rows are asked: one that lies where only pyfluss would have put it is told as an error, because
+keys are not found, the rows are asked: one that lies where only pyfluss would have put it is an error, because
 the alternative is a key stored twice, or a row that seems not to exist.
 """
 

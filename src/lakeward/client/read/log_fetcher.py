@@ -356,7 +356,7 @@ class LogFetcher:
                 self.fail(wrong.code.error(f"{where}: {wrong.message}"))
 
     async def _pass(self, cursor: Cursor, wrong: CorruptError) -> None:
-        """What lies at a cursor is damaged, and would be when asked again: the scan ends, or goes on behind it."""
+        """What lies at a cursor is damaged, and would be when asked again: the scan ends, or goes on after it."""
         cursor.next_offset = await behind(self._cluster, self._info, self._damage, cursor, wrong)
         self._rest([cursor])
 

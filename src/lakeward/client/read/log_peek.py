@@ -62,7 +62,7 @@ async def peek(cluster: Cluster, info: TableInfo, place: Place, offset: int) -> 
     try:
         reply = await ask_leader(cluster, info.path, place.bucket, place.id.partition, send)
     except CorruptError:
-        return None  # a look is not worth an error: who reads it is told
+        return None  # a look is not worth an error: whoever reads it is told
     records = reply.records
     if reply.remote_log_fetch_info is not None:
         records = await _first_remote(cluster, reply.remote_log_fetch_info, offset)

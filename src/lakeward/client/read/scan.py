@@ -44,7 +44,7 @@ class ScanRange:
 
 
 class AsyncScan:
-    """A described read, with the methods of Scan as coroutines and async iterators. Reads anew each time it is used."""
+    """A described read, with the methods of Scan as coroutines and async iterators. Each use reads again."""
 
     def __init__(self, cluster: Cluster, info: TableInfo, partitions: Partitions, asked: ScanRange) -> None:
         self._cluster = cluster

@@ -5,7 +5,7 @@
     settled    acknowledged, or failed for good
 
 A batch gets its sequence when it first leaves and keeps it however often it leaves again, so that the server can tell
-a repetition. Only when the server no longer knows the writer are all batches left numbered anew under a fresh id.
+a repetition. Only when the server no longer knows the writer are all remaining batches renumbered under a fresh id.
 """
 
 from __future__ import annotations

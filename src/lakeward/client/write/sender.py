@@ -104,7 +104,7 @@ class Sender:
         self._notify()
 
     async def drain(self, bytes_max: int = 0) -> None:
-        """Wait until at most so many raw bytes are unsettled (0: until nothing is); raises the first failure."""
+        """Wait until at most this many raw bytes are unsettled (0: until nothing is); raises the first failure."""
         while self.failure is None and self.unsettled_batches and (self.unsettled_bytes > bytes_max or not bytes_max):
             if self._changed is None:
                 self._changed = self._loop.create_future()
@@ -309,7 +309,7 @@ class Sender:
             self._touch(lane)
 
     async def _check_table(self) -> None:
-        """A table that was dropped, or dropped and created anew, is not worth waiting for."""
+        """A table that was dropped, or dropped and created again, is not worth waiting for."""
         now = await table_info(self._cluster, self._info.path)
         if now.table_id != self._info.table_id:
             raise ErrorCode.TABLE_NOT_EXIST.error(

@@ -95,7 +95,7 @@ class AsyncWriter(Pipeline["pa.RecordBatch"]):
         if unknown:
             now = await table_info(self._cluster, self.info.path)
             if now.table_id == self.info.table_id and unknown <= set(now.schema.names):
-                await self._settle(sender)  # what is on its way has the schema of before
+                await self._settle(sender)  # what is on its way has the earlier schema
                 self.info, self._builder = now, builder_for(now)
                 sender.follow(now)
         return batches_of(data, self.info.schema)

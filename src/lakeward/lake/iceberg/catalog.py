@@ -107,7 +107,7 @@ def _follow_columns(table: Table, info: TableInfo) -> None:
         return
     with table.update_schema() as update:
         for column in new:
-            # pyiceberg numbers nested fields anew; the ids given here only have to differ.
+            # pyiceberg renumbers nested fields; the ids given here only have to differ.
             update.add_column(column.name, iceberg_type(column.type.as_nullable(), count(1)), doc=column.comment)
             update.move_before(column.name, BUCKET)
 

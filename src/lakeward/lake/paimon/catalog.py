@@ -44,7 +44,7 @@ class PaimonCatalog:
         return None if newest_schema(directory) is None else PaimonTable(directory, self._clock, self._storage)
 
     def _follow_schema(self, directory: LakePath, info: TableInfo) -> PaimonSchema:
-        """The newest schema with all our columns; who makes the same change at the same time makes it for us."""
+        """The newest schema with all our columns; whoever makes the same change at the same time makes it for us."""
         while True:
             known = newest_schema(directory)
             if known is None:

@@ -28,7 +28,7 @@ M = TypeVar("M")
 
 
 def decode(cls: type[M], data: Buffer, elements_max: int = _ANY_NUMBER) -> M:
-    """The message in these bytes. Payload fields are views into `data`; its lists have so many elements in all."""
+    """The message in these bytes. Payload fields are views into `data`; its lists have this many elements in all."""
     key: Any = cls
     try:
         message: M = decoder(key)(data, 0, len(data), 0, [elements_max])

@@ -27,7 +27,7 @@ _SMALL = [bytes([i]) for i in range(0x80)]
 
 
 def read_varint(data: Buffer, position: int, end: int) -> tuple[int, int]:
-    """The unsigned value at a position, and the position behind it."""
+    """The unsigned value at a position, and the position after it."""
     if position >= end:
         raise corrupt("a number is cut off")
     byte = data[position]
@@ -58,7 +58,7 @@ def read_length(data: Buffer, position: int, end: int) -> tuple[int, int]:
 
 
 def skip(data: Buffer, position: int, end: int, wire_type: int) -> int:
-    """The position behind a value we do not know."""
+    """The position after a value we do not know."""
     if wire_type == VARINT:
         return read_varint(data, position, end)[1]
     if wire_type == LENGTH:

@@ -25,7 +25,7 @@ def keyword_hint(conn: Connection, sql: str, names: Mapping[str, str]) -> str:
         try:
             columns = conn.table(names.get(plain.lower(), plain)).info.schema.names
         except LakewardError:
-            continue  # the syntax error is what is told
+            continue  # the syntax error is what is reported
         for column in columns:
             if column.lower() in words:
                 return f' {column} is a word of SQL; to name the column, quote it: "{column}".'
@@ -33,7 +33,7 @@ def keyword_hint(conn: Connection, sql: str, names: Mapping[str, str]) -> str:
 
 
 def _words_at_error(sql: str) -> Iterator[str]:
-    """DuckDB stumbles over a keyword itself, or over what stands behind it."""
+    """DuckDB stumbles over a keyword itself, or over what stands after it."""
     position = error_position(sql)
     if position is None:
         return

@@ -31,7 +31,7 @@ def run_sql(
     """The answer to a SELECT over tables of a cluster, as Arrow.
 
     Tables are named `db.table`, or by the short names that `names` gives them. `options` are those of a read
-    (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made anew.
+    (scan.snapshot-id, lake.warehouse, …). A plan that the log's retention has overtaken is made again.
     """
     with metrics_of(conn.inner).query():
         return _run(conn, sql, options or {}, names or {})

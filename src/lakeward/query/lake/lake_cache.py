@@ -85,7 +85,7 @@ class LakeCache:
 
 
 def cold_key(info: TableInfo, snapshot: LakeSnapshot, request: ReadRequest, partitions: Iterable[int]) -> Hashable:
-    """All that the files of a plan depend on. Ids of snapshots may come again in a lake's table that was made anew."""
+    """All that the files of a plan depend on. Ids of snapshots may come again in a lake's table that was made again."""
     return (
         (info.path, info.table_id, info.schema_id),
         tuple(sorted(lake_options(request.options).items())),

@@ -140,7 +140,7 @@ class Plan:
         }
 
     def tasks(self, most: int) -> list[list[Split]]:
-        """The splits in at most so many groups of about the same work, for tables of many small buckets."""
+        """The splits in at most this many groups of about the same work, for tables of many small buckets."""
         if not self.keeps_order:
             return spread([[split] for split in self.splits], most)
         by_bucket: dict[BucketId, list[Split]] = {}
@@ -274,7 +274,7 @@ def enough(table: Table, splits: Sequence[Split], request: ReadRequest) -> Seque
 
 
 def spread(units: Iterable[Sequence[Split]], most: int) -> list[list[Split]]:
-    """Groups of about the same work, at most so many, none empty; a unit stays together and in order."""
+    """Groups of about the same work, at most this many, none empty; a unit stays together and in order."""
     weighed = sorted(((sum(s.weight for s in unit), unit) for unit in units), key=lambda pair: pair[0], reverse=True)
     groups: list[list[Split]] = [[] for _ in range(min(max(most, 1), len(weighed)))]
     lightest = [(0, 0, number) for number in range(len(groups))]

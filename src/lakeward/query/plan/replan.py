@@ -1,4 +1,4 @@
-"""Plans are made anew while the table moves on under them: the one place where that is tried again.
+"""Plans are made again while the table moves on under them: the one place where that is tried again.
 
 What was planned from may be gone when it is looked at: a partition that was listed, the part of a log that retention
 removed, files of a snapshot that expired. A newer plan has the rows.

@@ -32,7 +32,7 @@ def retention_error(table: TablePath, bucket: BucketId, start: int, stop: int) -
 
 
 def gap_error(table: TablePath, bucket: BucketId, start: int, stop: int) -> DataLossError:
-    """The log goes on behind a range that was given up."""
+    """The log goes on after a range that was given up."""
     return DataLossError(
         f"{stop - start:,} rows of {table}, bucket {bucket}, offsets {start} to {stop - 1}, are not in the log: they "
         f"were given up (`lakeward repair`) before they were read: {_CHOICE}.",

@@ -74,7 +74,7 @@ def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSpli
 
 
 def _forget_when_gone(conn: Connection, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows; who plans anew because some are gone sees the newest snapshot."""
+    """The same rows; whoever plans again because some are gone sees the newest snapshot."""
     try:
         yield from rows
     except OvertakenError:

@@ -45,7 +45,7 @@ class Tail:
     def _may_touch(self, rows: pa.RecordBatch) -> bool:
         (first, *_) = self._keys
         column = rows.column(first)
-        if not pa.types.is_integer(column.type):  # of those the smallest and the largest are found in no time
+        if not pa.types.is_integer(column.type):  # of those the smallest and the largest are found quickly
             return True
         bounds = pc.min_max(column)
         return self._ranges.may_meet({first: (bounds["min"].as_py(), bounds["max"].as_py())})

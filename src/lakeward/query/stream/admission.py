@@ -11,7 +11,7 @@ from lakeward.query.stream.stream_offset import Position
 
 @dataclass(frozen=True, slots=True)
 class ReadLimit:
-    """At most so many rows, and about so many bytes; None is no limit."""
+    """At most this many rows, and about this many bytes; None is no limit."""
 
     rows: int | None = None
     bytes: int | None = None

@@ -244,7 +244,7 @@ class _AlignedColumn:
             self._slots[valid == 0] = 0
 
     def put(self, out: U8, begins: I64, slot_at: int, tails: I64) -> None:
-        """Write the column's slots, and what lies behind them."""
+        """Write the column's slots, and what lies after them."""
         if self._runs is not None:
             starts, lengths, data, _ = self._runs
             key_kernels.put_run_slots(starts, lengths, data, self._valid, out, begins, slot_at, tails)

@@ -30,7 +30,7 @@ def encode_records(rows: Iterable[bytes | memoryview], change_types: Sequence[in
 
 
 def records_of(payload: bytes | memoryview, record_count: int) -> Iterator[tuple[int, memoryview]]:
-    """Change type and row bytes of each record; CORRUPT_RECORD when the payload does not hold so many."""
+    """Change type and row bytes of each record; CORRUPT_RECORD when the payload does not hold this many."""
     view = memoryview(payload)
     at = 0
     for i in range(record_count):

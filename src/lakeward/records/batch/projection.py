@@ -23,7 +23,7 @@ from lakeward.records.ipc.null_columns import null_buffers, null_nodes
 _LENGTH = struct.Struct("<i")
 _I64 = struct.Struct("<q")
 _ALIGNMENT = 8
-#: Stands where a compressed buffer says how long it was; the bytes behind it are as they are.
+#: Stands where a compressed buffer says how long it was; the bytes after it are as they are.
 _NOT_COMPRESSED = -1
 _STATISTICS_AT = {1: BATCH_V1.offset("statistics_length"), 2: BATCH_V2.offset("statistics_length")}
 

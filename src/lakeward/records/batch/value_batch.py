@@ -57,7 +57,7 @@ def _cut(data: memoryview | bytes | bytearray) -> tuple[list[U8], I64, I64]:
 
 
 def split_values(values: Spans) -> tuple[I64, Spans]:
-    """The schema id of each stored value, and the rows behind them."""
+    """The schema id of each stored value, and the rows after them."""
     ids = np.empty(len(values), np.int64)
     bad = schema_ids(values.starts, values.ends, ids)
     if bad != ALL_GOOD:

@@ -170,7 +170,7 @@ assert _FRAME.size == 80
 
 @lru_cache(maxsize=1024)
 def template(node_count: int, buffer_count: int, codec: int) -> Template:
-    """Prefix and metadata of a message with so many nodes and buffers."""
+    """Prefix and metadata of a message with this many nodes and buffers."""
     compression = b"" if codec == NO_CODEC else _COMPRESSION.pack(8, 8, 4, 5, 8, codec, 0)
     nodes = _FRAME.size + len(compression) + 4  # a vector's length stands 4 bytes before its 8-aligned elements
     buffers = nodes + 4 + 16 * node_count + 4

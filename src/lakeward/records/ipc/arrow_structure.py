@@ -26,7 +26,7 @@ RAW_BYTES_MAX = 512 << 20
 _ROUNDED_BYTES = 64
 
 BITS, OFFSETS, DATA = -1, -2, -3
-"""Buffers that are not of so many bytes a value."""
+"""Buffers that are not of this many bytes a value."""
 
 _WIDTHS = {
     TypeRoot.BOOLEAN: BITS,

@@ -99,7 +99,7 @@ def _same_bytes(a: int, b: int, count: int) -> bool:
 
 @kernel_part
 def _number(field: int, at: int, end: int) -> Any:
-    """The number of a field, and the nanoseconds behind it; of a field of fixed width its bytes."""
+    """The number of a field, and the nanoseconds after it; of a field of fixed width its bytes."""
     if field < FIELD_VARINT_32:
         value = 0
         for j in range(_end_of(field, at, end) - at):

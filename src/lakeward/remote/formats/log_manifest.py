@@ -64,7 +64,7 @@ class LogManifest:
 
     @property
     def end_offset(self) -> int:
-        """The offset behind the last that can be read; -1 when nothing can."""
+        """The offset after the last that can be read; -1 when nothing can."""
         return self.segments[-1].logical_end_offset if self.segments else _NOTHING
 
     @property
@@ -83,7 +83,7 @@ class LogManifest:
     def contiguous_from(self, offset: int, before_offset: int, limit: int) -> tuple[RemoteSegment, ...]:
         """The segment that has an offset and those behind it, as far as their files follow upon each other.
 
-        Segments that begin at or behind `before_offset` are left out, and all beyond the first `limit`.
+        Segments that begin at or after `before_offset` are left out, and all beyond the first `limit`.
         """
         first = self.place_of(offset)
         found = [self.segments[first]]

@@ -26,7 +26,7 @@ class OpenUploads:
         self._is_refused = False
 
     def abort(self, directory: str) -> int:
-        """End those below a directory; how many. A store that does not let us is told of once, and left alone."""
+        """End those below a directory; how many. A store that does not let us is reported once, and left alone."""
         count = 0
         if self._is_refused:
             return count

@@ -1,4 +1,4 @@
-"""Pace: at most so many bytes a second, over all copies that share it."""
+"""Pace: at most this many bytes a second, over all copies that share it."""
 
 from __future__ import annotations
 

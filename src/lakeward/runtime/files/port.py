@@ -85,7 +85,7 @@ class Files(Protocol):
 
     @property
     def boot_id(self) -> str:
-        """What tells whether the machine has been started anew since."""
+        """What tells whether the machine has been restarted since."""
         ...
 
     def open(self, path: Path, how: How = How.READ, mode: int = 0o644) -> File:
@@ -166,7 +166,7 @@ class Files(Protocol):
 
 
 def write_all(file: File, data: Bytes, position: int) -> int:
-    """Write all of it, however many calls that takes; returns the position behind it."""
+    """Write all of it, however many calls that takes; returns the position after it."""
     view = memoryview(data)
     while view:
         done = file.pwrite(view, position)

@@ -6,7 +6,7 @@ import resource
 
 
 def raise_limit(wanted: int) -> int:
-    """Ask for so many descriptors; returns how many there may be, which is what the system allows."""
+    """Ask for this many descriptors; returns how many there may be, which is what the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted

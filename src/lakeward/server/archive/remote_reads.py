@@ -20,7 +20,7 @@ from lakeward.server.archive.remote_indexes import RemoteIndexes
 from lakeward.server.archive.remote_logs import RemoteLogs
 
 _log = logging.getLogger(__name__)
-#: How many segments a client is told of at a time; it asks again behind the last.
+#: How many segments a client is told of at a time; it asks again after the last.
 _SEGMENTS_TOLD_MAX = 64
 _ANY_OFFSET = 1 << 62
 

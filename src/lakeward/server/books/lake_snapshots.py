@@ -100,7 +100,7 @@ class LakeSnapshots:
             yield from map(Path, _paths(snapshots))
 
     def prepare(self, table: TableInfo, before: BucketOffsets, offsets: BucketOffsets) -> str:
-        """Write offsets over those of before to a new file and return its path; nothing is visible yet."""
+        """Write offsets over the earlier ones to a new file and return its path; nothing is visible yet."""
         return self._files.write(table, {**before, **offsets})
 
     def commit(self, table: TableInfo, snapshot: SnapshotEntry, keep_from_id: int | None) -> None:

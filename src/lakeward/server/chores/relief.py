@@ -1,4 +1,4 @@
-"""Relief: connections that hold on to memory which others need are closed, and it is told."""
+"""Relief: connections that hold on to memory which others need are closed, and that is reported."""
 
 from __future__ import annotations
 

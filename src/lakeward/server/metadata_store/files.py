@@ -36,7 +36,7 @@ class ProvenState:
     end: int = 0
     #: What is wrong with which file.
     troubles: list[str] = field(default_factory=list)
-    #: Where the journal ends that can be written on; None when it has to be begun anew.
+    #: Where the journal ends that can be written on; None when it has to be begun again.
     journal_size: int | None = None
     #: Whether the image is a database that an older release left, with a log of its own beside it.
     is_unsealed: bool = False

@@ -65,12 +65,12 @@ async def begin_log(store: RemoteStore, manifest: LogManifest, directory: Path) 
                 json.loads(content)
                 (directory / f"{end:020d}{WRITERS}").write_bytes(content)
             except (NotFoundError, ValueError):
-                pass  # a segment need not have any; its writers then begin anew
+                pass  # a segment need not have any; its writers then begin again
     (directory / f"{end:020d}{LOG}").touch()
 
 
 async def fetch_log(store: RemoteStore, manifest: LogManifest, from_offset: int, directory: Path) -> int:
-    """Bring the segments that have an offset and all behind it; their bytes."""
+    """Bring the segments that have an offset and all after it; their bytes."""
     end = manifest.copied_end_offset
     if not manifest.segments or from_offset >= end:
         return 0

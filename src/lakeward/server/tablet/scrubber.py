@@ -25,7 +25,7 @@ _SHARE = 20
 
 
 class Scrubber:
-    """Walks over all closed segments of all buckets, and begins anew."""
+    """Walks over all closed segments of all buckets, and begins again."""
 
     def __init__(
         self, buckets: Buckets, logs: Logs, thread: Executor, clock: Clock, rate: int, interval_ms: int

@@ -1,6 +1,6 @@
 """Replacing a table: the new one is built beside the old one, whole, before that one goes.
 
-    beside made → rows appended to it → old dropped → made anew, the same rows appended → beside dropped
+    beside made → rows appended to it → old dropped → made again, the same rows appended → beside dropped
 
 The protocol knows neither renaming nor swapping, so there is a moment in which the name stands for less than all rows.
 Whoever dies in it leaves the table beside, which has every new row; renaming that one finishes the work.

@@ -1,7 +1,7 @@
 """Overwriting: what goes when new rows come, and how.
 
 a primary key table     new rows are put, then keys that are not among them are deleted: no row is ever missing
-partitions of a log     they are dropped, and made anew by the commit that follows
+partitions of a log     they are dropped, and made again by the commit that follows
 a log without any       a table is filled beside it and takes its place (replacing)
 """
 
@@ -99,7 +99,7 @@ def check_overwrite(path: TablePath, info: TableInfo) -> None:
 
 
 def clear_partitions(conn: Connection, path: TablePath, names: set[str] | None) -> None:
-    """Drop these partitions, or all of them; a commit creates them anew."""
+    """Drop these partitions, or all of them; a commit creates them again."""
     table = conn.table(str(path))
     for partition in table.partitions():
         if names is None or partition.name in names:

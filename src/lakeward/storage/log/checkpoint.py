@@ -53,7 +53,7 @@ class Checkpoint:
 class Checkpoints:
     """The checkpoints of one log: asked for on its thread, written in that order on another.
 
-    One that fails is not counted, nor are those that were asked for behind it: they sync only what came since. The
+    One that fails is not counted, nor are those that were asked for after it: they sync only what came since. The
     next one begins where the last good one ended.
     """
 

@@ -17,7 +17,7 @@ class Isolation(NamedTuple):
 
 
 def isolate(segment: Segment, end_offset: int, offset: int) -> Isolation | None:
-    """The first damage of a segment at or behind an offset, or a little before it; None when there is none.
+    """The first damage of a segment at or after an offset, or a little before it; None when there is none.
 
     What lies farther behind is believed: it is found when it is read.
     """

@@ -19,7 +19,7 @@ from lakeward.runtime.files.port import Files
 from lakeward.runtime.files.whole_file import replace_file
 
 _VERSION = 1
-#: A segment has no more offsets than this: whoever knows one of them knows which come surely behind it.
+#: A segment has no more offsets than this: whoever knows one of them knows which come surely after it.
 SEGMENT_OFFSETS_MAX = 2**31
 
 

@@ -2,7 +2,7 @@
 
 Pages reach a disk in any order: behind what was synced there may be zeros, and whole batches behind those. They were
 never promised to last, and a log with a hole could not be read past it; so it ends before the hole. As long as the
-machine is up, the page cache has everything: then a hole is damage, and what lies behind it stays.
+machine is up, the page cache has everything: then a hole is damage, and what lies after it stays.
 """
 
 from __future__ import annotations

@@ -21,12 +21,12 @@ from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 
 
 class LogRead(NamedTuple):
-    """Whole batches, the first of which holds the offset that was asked for or ends behind it."""
+    """Whole batches, the first of which holds the offset that was asked for or ends after it."""
 
     data: memoryview
     first_offset: int
     reaches_end: bool
-    #: The offset behind the last batch, if that one has no rows: some clients do not go on by themselves.
+    #: The offset after the last batch, if that one has no rows: some clients do not go on by themselves.
     empty_until: int | None = None
 
 
@@ -70,7 +70,7 @@ class ReadableLog(ABC):
         return sum(s.size - s.begin for s in self._segments)
 
     def bytes_from(self, offset: int) -> int:
-        """Bytes of the segments that begin at or behind an offset."""
+        """Bytes of the segments that begin at or after an offset."""
         return sum(s.size for s in self._segments if s.base_offset >= offset)
 
     @property
@@ -159,7 +159,7 @@ class ReadableLog(ABC):
         """Begin a new segment at the end of the log."""
 
     def _end_of(self, number: int) -> int:
-        """The offset behind the last one of a segment."""
+        """The offset after the last one of a segment."""
         end = self._bases[number + 1] if number + 1 < len(self._bases) else self.end_offset
         damage = self.damages.next_from(self._bases[number])
         return end if damage is None else min(end, damage.first)
@@ -231,7 +231,7 @@ class ReadableLog(ABC):
         ]
 
     def closed_behind(self, offset: int) -> Iterator[ClosedSegment]:
-        """Those that end behind an offset; each is looked at when it is its turn. Damage that is met is an error."""
+        """Those that end after an offset; each is looked at when it is its turn. Damage that is met is an error."""
         for segment, end in zip(self._segments, self._bases[1:], strict=False):
             if end > offset:
                 damage = self.damages.next_from(max(offset, self.start_offset))

@@ -124,7 +124,7 @@ def _missing_end(log: RecoveredLog, directory: Path, found: list[Segment], reach
 
 
 def _reach(log: RecoveredLog) -> int:
-    """The offset behind the last batch of the last segment, as it was just found."""
+    """The offset after the last batch of the last segment, as it was just found."""
     last = log.segments[-1]
     return last.base_offset if not last.size else log.end_offset if not log.damages.before(log.end_offset) else -1
 
@@ -170,7 +170,7 @@ def _believe(log: RecoveredLog, segment: Segment, following: int) -> None:
 
 
 def _check(log: RecoveredLog, segment: Segment, following: int | None, checkpoint: int, known: int) -> None:
-    """A segment that holds or follows the checkpoint: every batch behind it is read."""
+    """A segment that holds or follows the checkpoint: every batch after it is read."""
     stretch = _Stretch(segment.base_offset, 0, _position_of_end(log, segment, checkpoint))
     if not stretch.end:
         segment.forget_index()

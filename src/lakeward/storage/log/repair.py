@@ -1,6 +1,6 @@
 """A damaged range given up on purpose: in its place stands a batch without rows, and it is recorded for ever.
 
-Such a batch is what compaction leaves, too: every client goes on behind it, and ours tell it by an attribute from
+Such a batch is what compaction leaves, too: every client goes on after it, and ours tell it by an attribute from
 what was compacted away. The damaged file stays beside the new one
 under another name, for whoever still hopes.
 """
@@ -68,7 +68,7 @@ def _file_of(disk: Files, directory: Path, offset: int) -> Path:
 
 
 def _whole_around(disk: Files, path: Path, damage: Damage) -> tuple[int, int, int]:
-    """Where the bytes before the range end, where those behind it begin, and the time of the last batch before it."""
+    """Where the bytes before the range end, where those after it begin, and the time of the last batch before it."""
     before, time_ms = 0, 0
     if not disk.exists(path):
         return 0, 0, 0

@@ -23,7 +23,7 @@ class LogReport:
     bytes: int = 0
     damages: Damages = field(default_factory=Damages)
     given_up: tuple[GivenUp, ...] = ()
-    #: What costs nothing but is worth a word: small files that are made anew, an append that a crash cut off.
+    #: What costs nothing but is worth a word: small files that are made again, an append that a crash cut off.
     notes: list[str] = field(default_factory=list)
 
 

@@ -67,7 +67,7 @@ class WriterStates:
         return (Verdict.AHEAD if is_ahead else Verdict.OUT_OF_ORDER), None
 
     def record(self, writer_id: int, batch: WrittenBatch) -> None:
-        """Remember a batch that was appended; who wrote last stands last."""
+        """Remember a batch that was appended; whoever wrote last stands last."""
         batches = self._writers.pop(writer_id, None) or []
         self._writers[writer_id] = batches
         batches.append(batch)

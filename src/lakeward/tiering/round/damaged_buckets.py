@@ -18,7 +18,7 @@ _RANGE = re.compile(r"(?:(.+)/)?(\d+):(\d+)-(\d+)")
 
 
 class PassedRange(NamedTuple):
-    """Offsets of a bucket from `start` up to, not including, `stop` that are not read, by intent."""
+    """Offsets of a bucket from `start` up to, not including, `stop` that are not read, on purpose."""
 
     partition: str | None
     bucket: int

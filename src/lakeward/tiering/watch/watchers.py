@@ -41,7 +41,7 @@ class Watcher(Protocol):
         ...
 
     def close(self) -> None:
-        """The service has ended; nothing more is told."""
+        """The service has ended; nothing more is reported."""
         ...
 
 

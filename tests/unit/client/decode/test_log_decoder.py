@@ -97,7 +97,7 @@ def test_batches_that_cannot_match_are_passed_over() -> None:
 
 
 def test_rows_outside_the_asked_offsets_are_left_out() -> None:
-    """The first batch may begin before the wanted offset, the last may end behind it."""
+    """The first batch may begin before the wanted offset, the last may end after it."""
     data = ids_batch([0, 1, 2], base_offset=10) + ids_batch([3, 4, 5], base_offset=13)
     decoder = LogDecoder(table_info("id BIGINT"))
     assert [r["id"] for r in rows_of(decoder.decode(chunk(data, 11, 15)))] == [1, 2, 3, 4]

@@ -43,7 +43,7 @@ def test_what_a_server_refuses_readers_refuse(name: str) -> None:
 
 @pytest.mark.parametrize("kind", POISON)
 def test_a_bad_batch_is_left_out_alone(kind: str) -> None:
-    """Between two good batches of one answer, by intent; its bytes are kept where they are asked for."""
+    """Between two good batches of one answer, on purpose; its bytes are kept where they are asked for."""
     bad = sealed(kind, base_offset=3)
     damage = Damage(table_info(COLUMNS).path, skips=True, keeps_bytes=True)
     reader = decoder(COLUMNS, damage)

@@ -415,7 +415,7 @@ async def test_a_range_that_a_server_has_lost_is_skipped_by_intent(cluster: Fake
 
 
 async def test_offsets_that_a_server_passes_over_without_a_filter_are_noted(cluster: FakeCluster) -> None:
-    """It had nothing to leave out, so nothing is there; and the read goes on behind it."""
+    """It had nothing to leave out, so nothing is there; and the read goes on after it."""
     damage = Damage(INFO.path)
     fetcher = LogFetcher(cluster, INFO, LogDecoder(INFO, damage=damage), follow=False, damage=damage)  # type: ignore[arg-type]
     async with fetcher:

@@ -1,4 +1,4 @@
-"""One bucket's batches: in order, at most so many in flight, each stored once, whatever the server says."""
+"""One bucket's batches: in order, at most this many in flight, each stored once, whatever the server says."""
 
 from __future__ import annotations
 

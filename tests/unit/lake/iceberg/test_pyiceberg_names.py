@@ -30,7 +30,7 @@ OUR_SUBCLASSES = [
 
 @pytest.fixture(autouse=True)
 def fresh_format() -> None:
-    """The door is opened anew."""
+    """The door is opened again."""
     lake_format.cache_clear()
 
 

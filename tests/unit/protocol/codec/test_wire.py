@@ -32,7 +32,7 @@ def test_numbers_have_the_bytes_of_protobuf(value: int, data: str) -> None:
 
 @given(st.integers(-(2**63), 2**64 - 1), st.binary(max_size=5), st.binary(max_size=5))
 def test_any_number_is_read_where_it_stands(value: int, before: bytes, after: bytes) -> None:
-    """The value and the position behind it are found in the middle of other bytes."""
+    """The value and the position after it are found in the middle of other bytes."""
     number = write_varint(value)
     data = before + number + after
     assert read_varint(data, len(before), len(data)) == (value % 2**64, len(before) + len(number))

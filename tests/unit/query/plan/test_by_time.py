@@ -61,7 +61,7 @@ def test_rows_that_nobody_has_cannot_be_read() -> None:
 
 
 def test_dropped_partitions_are_read_whole_and_others_pruned() -> None:
-    """What the lake has of a partition that is gone is all there is; one made anew goes on from there."""
+    """What the lake has of a partition that is gone is all there is; one made again goes on from there."""
     ends = {BucketId("a", 0): 5}
     ranges = {BucketId("a", 0): (0, 5), BucketId("new", 0): (0, 3)}
     files = [file("a", 0, "a"), file("gone", 0, "gone"), file("old", 0, "new"), file("pruned", 0, "z")]

@@ -91,7 +91,7 @@ def test_a_batch_that_goes_again_is_sealed_again() -> None:
 
 
 def test_every_flipped_byte_is_noticed() -> None:
-    """Length, version, checksum and all behind it are guarded."""
+    """Length, version, checksum and all after it are guarded."""
     batch = built([(b"key", b"row"), (b"other", None)])
     for place in range(len(batch)):
         damaged = bytearray(batch)

@@ -55,7 +55,7 @@ def test_an_empty_payload_is_refused() -> None:
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_every_flipped_byte_is_noticed(magic: int) -> None:
-    """Length, version, checksum and all behind it are guarded; only what the server stamps is not."""
+    """Length, version, checksum and all after it are guarded; only what the server stamps is not."""
     batch = raw_batch(3, b"some rows", magic=magic, statistics=b"ab" if magic else b"")
     stamped = {*range(8), *range(13, 25 if magic == 2 else 21)}  # offset, commit time, leader epoch
     for place in set(range(len(batch))) - stamped:

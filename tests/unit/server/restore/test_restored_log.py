@@ -92,7 +92,7 @@ async def test_segments_that_expired_meanwhile_are_left_out(store: FailingStore)
 
 
 async def test_the_log_ends_at_a_gap(store: FailingStore) -> None:
-    """What lies behind it cannot be read on to."""
+    """What lies after it cannot be read on to."""
     manifest = await copied(store, 0, 10, 20)
     await put(store, NAMED, manifest)
     await store.delete([segment_file(PLACE.log, "segment-10", 10, ".log")])

@@ -27,7 +27,7 @@ def stamps(log: LogTablet) -> list[int]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> LogTablet:
-    """Ten rows of before, three of a time when the clock was ahead, ten of after."""
+    """Ten rows from before, three from when the clock was ahead, ten from after."""
     log = open_log(tmp_path, ttl_ms=7 * _DAY_MS, delete_delay_ms=0)
     fill(log, 10, rows=1, first_ms=_NOW_MS)
     fill(log, 3, rows=1, first_ms=_AHEAD_MS)

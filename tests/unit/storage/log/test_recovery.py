@@ -140,7 +140,7 @@ def test_only_what_comes_behind_the_checkpoint_is_read_again(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", [0, 10, BATCH, 4 * BATCH, 4 * BATCH + 7])
 def test_offsets_below_the_checkpoint_are_never_given_again(tmp_path: Path, left: int) -> None:
-    """When the file is shorter than the checkpoint says, what is missing is damage, and the log goes on behind it."""
+    """When the file is shorter than the checkpoint says, what is missing is damage, and the log goes on after it."""
     log = open_log(tmp_path)
     fill(log, 10)
     wanted = contents(log)
@@ -225,7 +225,7 @@ def test_damage_under_a_log_in_use_is_found_when_it_is_read(tmp_path: Path) -> N
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path) -> None:
-    """Writers are known from the older checkpoint and the rows behind it."""
+    """Writers are known from the older checkpoint and the rows after it."""
     log = open_log(tmp_path)
     for sequence in range(6):
         append(log, writer_id=3, sequence=sequence)
@@ -292,7 +292,7 @@ def test_a_missing_segment_in_the_middle_is_told(tmp_path: Path, checkpoints: bo
 
 @pytest.mark.parametrize("damage", [b"", b"{", None])
 def test_facts_beside_a_log_may_be_damaged(tmp_path: Path, damage: bytes | None) -> None:
-    """They are made anew from the files; nothing that is there is lost."""
+    """They are made again from the files; nothing that is there is lost."""
     log = open_log(tmp_path)
     fill(log, 3)
     log.close()

@@ -126,7 +126,7 @@ def test_a_damaged_file_is_noticed(text: str, tmp_path: Path) -> None:
 
 
 def test_who_wrote_longest_ago_is_forgotten_for_a_new_writer() -> None:
-    """Not who came first: a writer at work stays, and one that is back must begin anew instead of going on."""
+    """Not who came first: a writer at work stays, and one that is back must begin again instead of going on."""
     states = WriterStates()
     for time_ms, writer_id in enumerate([1, 2, 3, 1]):
         states.record(writer_id, WrittenBatch(time_ms, time_ms, time_ms, time_ms))

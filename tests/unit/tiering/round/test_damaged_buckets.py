@@ -1,4 +1,4 @@
-"""Which results of a round can be committed beside damage, and what is passed over by intent."""
+"""Which results of a round can be committed beside damage, and what is passed over on purpose."""
 
 from __future__ import annotations
 

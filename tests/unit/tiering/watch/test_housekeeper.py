@@ -61,7 +61,7 @@ class World:
 
 
 def after_rounds(world: Any, count: int, snapshot_id: int | None = 1) -> list[Any]:
-    """What was done after so many rounds."""
+    """What was done after this many rounds."""
     housekeeper = Housekeeper(world, world, ManualClock(), rounds_between=3)
     for _ in range(count):
         housekeeper.on_end(HELD, RoundReport(INFO.path, snapshot_id, repaired=False))

@@ -88,7 +88,7 @@ def test_a_round_without_news_leaves_the_last_one(cluster: Cluster) -> None:
 
 
 def test_a_failure_tells_why_and_when_it_is_tried_again(cluster: Cluster) -> None:
-    """The reason stays readable after it is over; the count begins anew."""
+    """The reason stays readable after it is over; the count begins again."""
     why = ErrorCode.INVALID_TABLE.error("no such type")
     failed = status_of(cluster, lambda s: s.on_failure(HELD, why, 4.0))
     assert (failed.state, failed.failures, failed.reason, failed.retry_ms) == ("failed", 1, "no such type", 5000)

@@ -129,7 +129,7 @@ def ask_for_round(connection: Connection, table: Table, more: Mapping[str, str] 
 
 
 def wait_for_lake(connection: Connection, table: Table, asked: AskedRound, timeout_s: float | None) -> None:
-    """Wait until what the log held when a round was asked for is in the lake. A failure meanwhile is told."""
+    """Wait until what the log held when a round was asked for is in the lake. A failure meanwhile is reported."""
     from lakeward.tiering.watch.status_table import read_statuses
 
     clock = SystemClock()

@@ -22,7 +22,7 @@ _LAST_CHANGES = 10
     "-n", "--rows", type=click.IntRange(min=0), default=_LAST_CHANGES, help="Changes to show first, without --from."
 )
 @click.option("--columns", callback=names, metavar="A,B", help="Only these columns, in this order.")
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many changes.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many changes.")
 @click.option("--follow/--no-follow", default=True, help="Wait for more changes, or stop at the present end.")
 @click.option(
     "--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition, by name or as column=value."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("table", type=TableName())
 @click.option("--columns", callback=names, metavar="A,B", help="Only these columns, in this order.")
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many rows.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many rows.")
 @click.option(
     "--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition, by name or as column=value."
 )
@@ -62,7 +62,7 @@ def dump(
 def rows_now(
     table: Table, columns: tuple[str, ...] | None, partitions: list[str] | None, limit: int | None
 ) -> Generator[pa.RecordBatch, None, None]:
-    """The rows of a table as they are now, at most so many."""
+    """The rows of a table as they are now, at most this many."""
     if not table.info.descriptor.has_primary_key:
         yield from table.scan(columns, partitions=partitions, limit=limit).batches()
         return

@@ -53,7 +53,7 @@ def run_statement(connection: Connection, statement: str, ask: Ask, output: str)
 
 
 def run_shell(connection: Connection, ask: Ask, output: str) -> None:
-    """Answer statements until there are no more; at a terminal a mistake is told and the next one asked for."""
+    """Answer statements until there are no more; at a terminal a mistake is reported and the next one asked for."""
     is_asked = sys.stdin.isatty()
     if is_asked:
         import readline  # noqa: F401 - for the sake of input()

@@ -33,7 +33,7 @@ _CHANGE_TYPE = "_change_type"
 )
 @click.option("--columns", callback=names, metavar="A,B", help="Only these columns, in this order.")
 @click.option("--where", metavar="CONDITION", help="Only rows for which this holds, as in SQL. Needs the extra duckdb.")
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many rows.")
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many rows.")
 @click.option("--follow/--no-follow", default=True, help="Wait for more rows, or stop at the present end.")
 @click.option(
     "--partition", "partitions", multiple=True, metavar="NAME", help="Only this partition, by name or as column=value."

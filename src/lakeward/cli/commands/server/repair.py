@@ -31,12 +31,12 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
     """Give up the damaged offsets FIRST up to, not including, END of a table's bucket.
 
     The server must be stopped. The range must be one that `lakeward verify` told of; nothing that can be read is ever
-    given up. In its place stands a batch without rows: readers, tiering and copies go on behind it. That it was given
+    given up. In its place stands a batch without rows: readers, tiering and copies go on after it. That it was given
     up is recorded for ever beside the log, and told by the server's log, its metrics and `lakeward verify`. The damaged
     file is kept beside the new one.
 
     The rows by key of a table with a primary key are made from what is left: the newest good snapshot and the changes
-    since; keys whose last change was in the range have their value of before.
+    since; keys whose last change was in the range have their earlier value.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def repair(table: str, bucket: int, first: int, end: int, partition: str | None,
     if kept is not None:
         say(f"The damaged file is kept as {kept}; delete it when nobody needs it any more.")
     if disk.exists(stored.kv):
-        say("Rows by key are made from what is left: keys last changed in the range have their value of before.")
+        say("Rows by key are made from what is left: keys last changed in the range have their earlier value.")
 
 
 def _bucket(disk: Files, root: Path, table: str, bucket: int, partition: str | None) -> StoredBucket:

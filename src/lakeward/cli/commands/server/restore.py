@@ -38,7 +38,7 @@ def restore(
 ) -> None:
     """Rebuild a lost server from its remote storage.
 
-    Metadata, logs and state come back as far as they had been copied; what is known to be missing is told for each
+    Metadata, logs and state come back as far as they had been copied; what is known to be missing is reported for each
     table. A restore that is interrupted can be run again. The old server, should it still live, notices within seconds
     that it was replaced and takes no more writes.
 

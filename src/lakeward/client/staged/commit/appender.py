@@ -29,7 +29,7 @@ from lakeward.runtime.clock import Clock
 
 #: A chain is given up when it was idle for so long, or has written to so many buckets.
 _CHAIN_IDLE_MS_MAX, _CHAIN_BUCKETS_MAX = 3600 * 1000, 2000
-#: Who was silent for so long between two batches (a laptop that slept) asks the log before going on.
+#: Whoever was silent for so long between two batches (a laptop that slept) asks the log before going on.
 _SILENCE_MS_MAX = 600 * 1000
 _AT_ONCE = 16
 _REFUSED = {ErrorCode.OUT_OF_ORDER_SEQUENCE, ErrorCode.UNKNOWN_WRITER_ID}

@@ -70,7 +70,7 @@ class StagedSink:
         """
         staged = [Part.of_bytes(p) for p in parts]
         staged = [p for p in staged if p.entries]
-        self._access.refresh()  # the table may have been altered, or created anew, since the last batch
+        self._access.refresh()  # the table may have been altered, or created again, since the last batch
         ledger, contents = self._ledger, self._ledger.contents()
         if batch_id <= contents.done_id:
             return self._repeat_result(ledger, batch_id, staged)

@@ -48,7 +48,7 @@ class TableAccess:
 
     @property
     def directory_name(self) -> str:
-        """What the table's files are kept under; a table that is created anew is another one."""
+        """What the table's files are kept under; a table that is created again is another one."""
         return f"{self.path}-{self.info.table_id}"
 
     @property

@@ -4,7 +4,7 @@ round_snapshot           the snapshot of a round; the newest one is tagged and a
 file_changes             … and of anything else that adds and removes files: the producer that pyiceberg lacks
 remembering_transaction  a commit whose time does not grow with the snapshots before it
 live_files               the files of a snapshot, place by place
-tidiness                 which places of a primary key table a round writes anew
+tidiness                 which places of a primary key table a round rewrites
 compaction               small files of a log table → fewer, in the background
 expiry                   old snapshots go with their files; files that nobody knows are found
 """

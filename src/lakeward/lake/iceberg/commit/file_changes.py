@@ -37,7 +37,7 @@ class FileChanges(_FastAppendFiles):
         self._removed: set[str] = set()
 
     def remove_files(self, paths: Iterable[str]) -> None:
-        """Files, of data or deletes, whose rows were written anew."""
+        """Files, of data or deletes, whose rows were rewritten."""
         self._removed.update(paths)
         if self._removed:
             self._operation = Operation.OVERWRITE

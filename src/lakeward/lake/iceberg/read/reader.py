@@ -34,7 +34,7 @@ from lakeward.lake.rows.parquet_rows import parquet_rows
 from lakeward.model.table import TableInfo
 
 _FILE_PATH_ID = 2147483546
-#: One for the process: tables are opened anew for every plan.
+#: One for the process: tables are opened again for every plan.
 _MANIFESTS = ManifestCache()
 #: Of all files whose bounds nobody asked for.
 _NO_BOUNDS: Mapping[str, Bounds] = {}

@@ -46,7 +46,7 @@ class Writing:
     keys: tuple[str, ...] = ()
     data_paths: tuple[str, ...] = ()
     delete_paths: tuple[str, ...] = ()
-    #: Whether the place has gathered so many files that its rows are written anew, in this round.
+    #: Whether the place has gathered so many files that its rows are rewritten, in this round.
     rewrite: bool = False
 
     def to_bytes(self) -> bytes:

@@ -92,7 +92,7 @@ def _groups(number: int, file: pq.ParquetFile, key: pa.Field) -> Iterator[_Group
 
 
 def _ranges(groups: Sequence[_Group], range_rows: int) -> list[_Range]:
-    """Ranges that meet about so many rows each, and all of them together everything; one if too little is known."""
+    """Ranges that meet about this many rows each, and all of them together everything; one if too little is known."""
     if any(group.low is None for group in groups):
         return [_Range(None, None)]
     edges, rows = [], 0

@@ -12,7 +12,7 @@ from lakeward.lake.files.s3_path import LakePath
 class PaimonFile(Enum):
     """A kind of file with a version of its own: what we write, and what we read."""
 
-    #: Tables of before 0.9 have other defaults: ORC files, one bucket.
+    #: Tables from before 0.9 have other defaults: ORC files, one bucket.
     SCHEMA = "schema", 3, {3}
     SNAPSHOT = "snapshot", 3, {1, 2, 3}
     MANIFEST = "manifest", 2, {2}

@@ -23,7 +23,7 @@ from lakeward.lake.rows.conformed_rows import conform_rows
 from lakeward.lake.rows.parquet_rows import parquet_table
 
 _RUNS_MAX = ("num-sorted-run.compaction-trigger", "5")
-#: Everything is merged when what lies above the last level is more than one part in so many of it.
+#: Everything is merged when what lies above the last level is more than one part in this many of it.
 _FULL_SHARE = 3
 #: Share of the touched places that one round merges; at least one.
 _PLACES_SHARE = 4

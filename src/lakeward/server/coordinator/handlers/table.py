@@ -85,8 +85,8 @@ class TableHandlers:
     def schema(self, request: messages.GetTableSchemaRequest, _: Caller) -> messages.GetTableSchemaResponse:
         """GET_TABLE_SCHEMA: the latest, or one the table had.
 
-        No table, no schema, says Apache Fluss. Who asks for the schema of a batch is told that the table has gone, lest
-        he try again for ever.
+        No table, no schema, says Apache Fluss. Whoever asks for the schema of a batch hears that the table is gone, so
+        that they do not try again for ever.
         """
         path = path_of(request.table_path)
         if request.schema_id is None and self._catalog.table_by_path(path) is None:

@@ -48,7 +48,7 @@ class TieringMachine:
         self._tables: dict[int, TieredTable] = {}
         #: A dict for its order: first in, first out, and out of the middle without a search.
         self._queue: dict[int, None] = {}
-        #: Epochs of tables that left, so that a late report of before does not count after they are back.
+        #: Epochs of tables that left, so that a late report from before does not count after they are back.
         self._past_epochs: dict[int, int] = {}
 
     def __iter__(self) -> Iterator[TieredTable]:

@@ -1,4 +1,4 @@
-"""What a table must be to be created or altered. Pure functions; the first rule that is broken is told."""
+"""What a table must be to be created or altered. Pure functions; the first rule that is broken is reported."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from lakeward.runtime.backoff import Backoff
 
 _log = logging.getLogger(__name__)
 _BACKOFF = Backoff(0.5, 30.0)
-#: A store that fails and works by turns is told of once in this time.
+#: A store that fails and works by turns is reported once in this time.
 _SAID_AGAIN_S = 60.0
 
 

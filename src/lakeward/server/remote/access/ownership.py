@@ -92,7 +92,7 @@ class Ownership:
         await self._store.put(ALIVE, json.dumps(content).encode())
 
     async def sure(self, age_s: float) -> None:
-        """Refuse to go on once another server has the directory, by what was found at most so many seconds ago."""
+        """Refuse to go on once another server has the directory, by what was found at most this many seconds ago."""
         if self.owner is None:
             await self.claim()
         elif self.replaced_by is None and self._clock.monotonic() - self._seen_s > age_s:

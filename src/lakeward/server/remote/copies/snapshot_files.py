@@ -39,7 +39,7 @@ class Upload:
     """A snapshot whose files are in the store; nothing names them yet."""
 
     metadata: SnapshotMetadata
-    #: What was copied for it, to be removed if it comes to nothing.
+    #: What was copied for it, to be removed if it is abandoned.
     new_paths: list[str] = field(default_factory=list)
 
 

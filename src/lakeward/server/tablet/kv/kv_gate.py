@@ -10,7 +10,7 @@ from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import Before, States
 
-#: What touches all of so many rows takes some ten milliseconds, and is done beside the loop.
+#: What touches all of this many rows takes about ten milliseconds, and is done beside the loop.
 LARGE_ROWS = 50_000
 
 

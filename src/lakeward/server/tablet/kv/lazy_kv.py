@@ -1,7 +1,7 @@
 """LazyKv: the service of primary key tables, loaded when the first of them appears.
 
 Its kernels cost a hundred megabytes, which a server of log tables is spared, and half a second to load; on a machine
-that has never run them they are compiled first, for some ten seconds. That happens on a thread, and requests for
+that has never run them they are compiled first, for about ten seconds. That happens on a thread, and requests for
 primary keys wait for it in order. Everybody else is served meanwhile.
 """
 

@@ -19,7 +19,7 @@ DAMAGED = -1
 
 @kernel
 def _varint(data: Any, at: Any) -> Any:
-    """The number at a position, and the position behind it; DAMAGED as position when it is cut off."""
+    """The number at a position, and the position after it; DAMAGED as position when it is cut off."""
     value = np.uint64(0)
     shift = np.uint64(0)
     while at < len(data) and shift < 64:

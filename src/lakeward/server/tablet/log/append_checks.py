@@ -71,7 +71,7 @@ class AppendChecks:
             raise wrong
 
     def begin(self, table: TableInfo, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> Rest:
-        """Refuse what can be refused in no time; the rest is to be done, on any thread."""
+        """Refuse what can be refused at once; the rest is to be done, on any thread."""
         if table.descriptor.has_primary_key:
             raise ErrorCode.INVALID_TABLE.error(f"Table {table.path} has a primary key; rows are put, not appended.")
         log_format = LOG_FORMAT.read(table.descriptor.properties).upper()

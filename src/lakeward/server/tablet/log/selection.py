@@ -15,7 +15,7 @@ from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.tablet.log.filters import predicate_of
 from lakeward.storage.log.log_tablet import LogRead
 
-#: Projecting costs some ten microseconds a batch; this keeps one answer of tiny batches from holding up everybody.
+#: Projecting costs about ten microseconds a batch; this keeps one answer of tiny batches from holding up everybody.
 _BATCHES_MAX = 1000
 _PLANS_MAX = 1000
 #: How much larger than what was read an answer may become when columns are added to old batches.

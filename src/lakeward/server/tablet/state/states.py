@@ -128,7 +128,7 @@ class States:
         except Exception as wrong:
             known = wrong if isinstance(wrong, LakewardError) else ErrorCode.KV_STORAGE.error(f"{bucket}: {wrong!r}")
             self._unopened[bucket] = known
-            # Those who waited are told when this ends; who comes later has it tried again.
+            # Those who waited are told when this ends; whoever comes later has it tried again.
             asyncio.get_running_loop().call_later(_TRY_AGAIN_S, self._unopened.pop, bucket)
             recovery.close()
             raise

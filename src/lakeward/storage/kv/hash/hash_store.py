@@ -31,7 +31,7 @@ _SLOTS_MIN = 64
 _MEMORY_FACTOR = 2.3
 _GARBAGE_SHARE_MIN = 1 / 3
 _GARBAGE_BYTES_MIN = 64 * 1024
-#: Work on all of so many rows takes long enough to be noticed.
+#: Work on all of this many rows takes long enough to be noticed.
 _LARGE_ROWS = 50_000
 _NEARLY_FULL = 0.85
 #: Slots per row above which the index is made smaller.

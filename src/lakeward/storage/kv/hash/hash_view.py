@@ -34,7 +34,7 @@ class HashView:
         self._ready = _NONE
 
     def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
-        """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
+        """The next rows, at least one and no more than this many bytes of keys and values; none at the end."""
         if self._log is None or rows_max == 0:
             return Entries.of(())
         if self._order is None:

@@ -31,7 +31,7 @@ class RocksDbView:
         self._next: tuple[bytes, bytes] | None = None
 
     def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
-        """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
+        """The next rows, at least one and no more than this many bytes of keys and values; none at the end."""
         taken: list[tuple[bytes, bytes]] = []
         with rocksdb_failures(self._directory):
             row = self._next or next(self._rows, None)

@@ -36,7 +36,7 @@ class KvView(Protocol):
         ...
 
     def read(self, bytes_max: int, rows_max: int | None = None) -> Entries:
-        """The next rows, at least one and no more than so many bytes of keys and values; none at the end."""
+        """The next rows, at least one and no more than this many bytes of keys and values; none at the end."""
         ...
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ class FoundBatch(NamedTuple):
 
 
 class Prefix(NamedTuple):
-    """How many bytes are good batches, the offset behind them, and where the last of them begins."""
+    """How many bytes are good batches, the offset after them, and where the last of them begins."""
 
     size: int
     next_offset: int
@@ -43,7 +43,7 @@ class Prefix(NamedTuple):
 def good_prefix(data: memoryview, offset: int, bytes_max: int | None = None) -> Prefix:
     """Up to which byte batches follow each other from an offset on, all as they were written.
 
-    The walk ends early at the first batch that begins at or behind `bytes_max`.
+    The walk ends early at the first batch that begins at or after `bytes_max`.
     """
     position, last_at, end = 0, 0, len(data)
     bound = end if bytes_max is None else min(end, bytes_max)

@@ -79,7 +79,7 @@ class Damages:
         return self._ranges[place] if place >= 0 and offset < self._ranges[place].end else None
 
     def next_from(self, offset: int) -> Damage | None:
-        """The first range that ends behind an offset."""
+        """The first range that ends after an offset."""
         return next((one for one in self._ranges if one.end > offset), None)
 
     def before(self, offset: int) -> Damage | None:

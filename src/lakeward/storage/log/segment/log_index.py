@@ -51,7 +51,7 @@ class LogIndex:
             self._time_offsets.append(base_offset)
 
     def position_before(self, offset: int) -> int:
-        """A position to start from when looking for an offset; never behind it."""
+        """A position to start from when looking for an offset; never after it."""
         found = bisect_right(self._offsets, offset) - 1
         return self._positions[found] if found >= 0 else 0
 
@@ -67,7 +67,7 @@ class LogIndex:
         return self._offsets[found] if is_known else None
 
     def time_before(self, time_ms: int) -> tuple[int, int]:
-        """A time and its offset to start from when looking for a time, never behind it; (-1, 0) for the beginning."""
+        """A time and its offset to start from when looking for a time, never after it; (-1, 0) for the beginning."""
         found = bisect_left(self._times_ms, time_ms) - 1
         return (self._times_ms[found], self._time_offsets[found]) if found >= 0 else (-1, 0)
 
@@ -82,7 +82,7 @@ class LogIndex:
         return self._positions[-1] if self._positions else 0
 
     def cut(self, position: int, offset: int) -> None:
-        """Forget what lies at or behind a position and offset."""
+        """Forget what lies at or after a position and offset."""
         keep = bisect_left(self._positions, position)
         del self._offsets[keep:], self._positions[keep:]
         while self._time_offsets and self._time_offsets[-1] >= offset:

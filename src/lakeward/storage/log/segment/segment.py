@@ -166,7 +166,7 @@ class Segment:
         return read_header(piece)
 
     def position_of(self, offset: int) -> tuple[int, BatchHeader] | None:
-        """The first batch that ends at or behind an offset, or None when there is none."""
+        """The first batch that ends at or after an offset, or None when there is none."""
         for position, header in self.headers(self.position_before(offset)):
             if header.last_offset >= offset:
                 return position, header
@@ -191,7 +191,7 @@ class Segment:
         return self._position_or_start(self._position(self.index.position_before(offset - self.index_base)))
 
     def tail(self) -> tuple[int, int]:
-        """The offset behind the last batch, and its time. Quick: from the end of the index file on.
+        """The offset after the last batch, and its time. Quick: from the end of the index file on.
 
         Raises BrokenSegmentError when batches do not follow each other up to the end of the file.
         """
@@ -290,7 +290,7 @@ class Segment:
         return LogIndex.of_files(offset_data, time_data, self.size)
 
     def rebuild_index(self) -> LogIndex:
-        """Make the indexes anew from the batches."""
+        """Make the indexes again from the batches."""
         index = LogIndex()
         self._unindexed_bytes = 0
         last_time_ms, last_offset = -1, 0

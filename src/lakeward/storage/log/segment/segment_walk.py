@@ -130,7 +130,7 @@ class SegmentWalk:
         return None
 
     def _window(self, file: File, position: int, wanted: int) -> memoryview:
-        """The bytes from a position on: so many as are wanted, or what there is."""
+        """The bytes from a position on: as many as are wanted, or what there is."""
         wanted = min(wanted, (self._size or 0) - position)
         inside = position - self._piece_at
         if inside < 0 or inside + wanted > len(self._piece):

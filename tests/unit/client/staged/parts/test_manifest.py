@@ -32,7 +32,7 @@ def test_a_manifest_comes_back_as_it_was() -> None:
 
 
 def test_the_chain_goes_on_behind_the_batches() -> None:
-    """Sequences of other buckets are kept, and those that reach the end begin anew."""
+    """Sequences of other buckets are kept, and those that reach the end begin again."""
     chain = MANIFEST.chain_after
     assert chain is not None
     assert chain.sequences == {"0": 4, "4": 11, "12/1": 0}

@@ -1,4 +1,4 @@
-"""Which places are written anew."""
+"""Which places are rewritten."""
 
 from __future__ import annotations
 

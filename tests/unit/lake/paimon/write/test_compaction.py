@@ -37,7 +37,7 @@ def test_few_files_are_left_alone() -> None:
 
 
 def test_small_files_are_merged_above_a_large_one() -> None:
-    """A large last level is not written anew for a few changes; deleted rows have to be kept then."""
+    """A large last level is not rewritten for a few changes; deleted rows have to be kept then."""
     found = mergings(shape(), {LakePlace(0): files((5, 1000), *[(0, 10)] * 5)})[LakePlace(0)]
     assert (len(found.files), found.level, found.is_bottom) == (5, 4, False)
 

@@ -11,7 +11,7 @@ from lakeward.server.tablet.log.fetch_answer import fetch_answer
 
 
 def table(number: int, buckets: int, records: bytes) -> PbFetchLogRespForTable:
-    """A table with so many buckets."""
+    """A table with this many buckets."""
     found = tuple(
         PbFetchLogRespForBucket(bucket_id=n, high_watermark=n, log_start_offset=0, records=records)
         for n in range(buckets)

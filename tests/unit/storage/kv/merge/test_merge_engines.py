@@ -119,7 +119,7 @@ def test_columns_without_a_function_ignore_nulls() -> None:
 
 
 def test_the_first_row_of_an_aggregation_is_stored_as_it_came() -> None:
-    """Nothing is merged and nothing is written anew, the schema id of the writer included."""
+    """Nothing is merged and nothing is rewritten, the schema id of the writer included."""
     aggregating = table("aggregation")
     aggregating.add_column(column("c", INT, "sum"))
     arrived = aggregating.value(1, 5, "x", schema_id=1)
