@@ -80,6 +80,6 @@ class Reader:
 
 
 def _crossed(offset: StreamOffset) -> StreamOffset:
-    found = StreamOffset.of_text(offset.to_text())
+    found = StreamOffset.of_json(json.loads(json.dumps(offset.to_json())))
     assert found == offset
     return found
