@@ -18,7 +18,7 @@ CALLED_BY_OTHERS = {
     *("streamReader", "streamWriter", "pushFilters"),
 }
 #: Doors to a world that tests make, and what they look at there.
-DOORS_OF_TESTS = {"ManualClock", "SeededEntropy", "change_count", "create_file", "hash_in"}
+DOORS_OF_TESTS = {"ManualClock", "SeededEntropy", "change_count", "hash_in"}
 
 
 @cache
