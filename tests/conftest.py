@@ -33,6 +33,7 @@ def _turn(item: pytest.Item) -> int:
     return 3 if item.nodeid.startswith("tests/unit/") else 2
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """One worker for Spark, whose session takes long to get warm; all else goes by the file."""
     from xdist.scheduler import LoadScopeScheduling

@@ -8,6 +8,7 @@ when it is imported, as DuckDB does, is left to the forks.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import json
@@ -17,39 +18,40 @@ import select
 import signal
 import socket
 import sys
+import threading
+from importlib import import_module
 from typing import Any
+
+import click
 
 _REQUEST_BYTES_MAX = 1 << 20
 
 
-def _import_server() -> None:
-    import uvloop  # noqa: F401
-
-    from lakeward.server.tablet.kv.kv_warm_up import warm_up
-
-    warm_up()
-
-
-def _import_commands() -> None:
-    import click
-    import pyiceberg.catalog.sql  # noqa: F401
-
-    import lakeward
-    from lakeward.cli.main import cli
-    from lakeward.server.tablet.kv.kv_warm_up import warm_up
-
-    assert lakeward.connect
-    for name in cli.list_commands(click.Context(cli)):
-        cli.get_command(click.Context(cli), name)
-    warm_up()
+_SERVER = ("uvloop", "sqlite3", "encodings.idna", "lakeward.cli.main", "lakeward.cli.commands.server.serve")
+_SERVER += ("lakeward.options.server_options", "lakeward.server.node")
+_COMMANDS = ("uvloop", "encodings.idna", "pyarrow.csv", "pyarrow.json", "pyarrow.parquet", "pyiceberg.catalog.sql")
+_COMMANDS += (
+    "lakeward.cli.main",
+    "lakeward.client.blocking.sync",
+    "lakeward.query.door",
+    "lakeward.lake.iceberg.table",
+)
+_KINDS = {"server": _SERVER, "commands": _COMMANDS}
 
 
-_KINDS = {"server": _import_server, "commands": _import_commands}
+def _import_all(kind: str) -> None:
+    for name in _KINDS[kind]:
+        import_module(name)
+    import_module("lakeward.server.tablet.kv.kv_warm_up").warm_up()
+    if kind == "commands":
+        tree = import_module("lakeward.cli.main").cli
+        for name in tree.list_commands(click.Context(tree)):
+            tree.get_command(click.Context(tree), name)
 
 
 def main() -> None:
     """Fork until nobody can ask any more; returns in the forks only by their end."""
-    _KINDS[sys.argv[1]]()
+    _import_all(sys.argv[1])
     gc.freeze()  # what is shared stays shared
     asked = _wait_for_request()
     if asked is not None:
@@ -113,7 +115,24 @@ def _become(asked: dict[str, Any]) -> None:
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     sys.path[0] = asked["directory"]
     program, sys.argv = asked["program"], ["", *asked["arguments"]]
-    runpy.run_module(program, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        code: Any = 0
+    except SystemExit as ended:
+        code = ended.code
+    _end(code)
+
+
+def _end(code: Any) -> None:
+    """End as an interpreter does, but for taking its heap apart, which would first copy what is shared."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 if __name__ == "__main__":
