@@ -26,6 +26,7 @@ from wire_tables import EARLIEST, LATEST, WireTable, create_database
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.records.batch.log_batch import crc_is_right, walk_batches
 from lakeward.remote.formats.log_manifest import LogManifest
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.server.metadata_store.files import MetadataFiles
 from lakeward.server.metadata_store.opening import fill, new_database
 
@@ -111,7 +112,7 @@ def _records(table: WireTable, offset: int) -> Iterator[bytes]:
 
 def _manifests(data_dir: Path, remote: Path) -> list[tuple[LogManifest, Path]]:
     """What the pointers on disk name."""
-    files = MetadataFiles(data_dir / "metadata.db")
+    files = MetadataFiles(LocalFiles(), data_dir / "metadata.db")
     with closing(new_database()) as database:  # looked at, not opened: the server may be running
         fill(files, files.find(), database)
         texts = [row[0] for row in database.execute("SELECT text FROM documents WHERE area = 'remote-logs'")]
