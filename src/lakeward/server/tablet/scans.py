@@ -20,8 +20,8 @@ from lakeward.rpc.error_answers import refusal
 from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
+from lakeward.server.tablet.requests.limit_errors import answer_too_large
 from lakeward.server.tablet.requests.table_stats import count_rows
-from lakeward.server.tablet.requests.too_large import answer_too_large
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.storage.log.log_tablet import LogTablet
 

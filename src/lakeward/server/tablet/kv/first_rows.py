@@ -13,7 +13,7 @@ from lakeward.records.kernels.spans import Spans
 from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.error_answers import refusal
 from lakeward.server.tablet.kv.kv_gate import LARGE_ROWS
-from lakeward.server.tablet.requests.too_large import answer_too_large
+from lakeward.server.tablet.requests.limit_errors import answer_too_large
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.store.store import KvView

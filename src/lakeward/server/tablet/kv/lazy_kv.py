@@ -17,7 +17,7 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.messages.packed_kv import PackedLookupRequest
 from lakeward.rpc.dispatch import Exchange, Handler
 from lakeward.runtime.process.settled_heap import settle_heap
-from lakeward.server.tablet.requests.parked import ParkedRequest
+from lakeward.server.tablet.requests.parked_request import ParkedRequest
 
 _log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.log.waiting import Waiters
-from lakeward.server.tablet.requests.too_large import answer_too_large, no_room, too_many_keys, too_many_rows
+from lakeward.server.tablet.requests.limit_errors import answer_too_large, no_room, too_many_keys, too_many_rows
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.store.slices import Slices

@@ -1,8 +1,8 @@
 """What requests of the tablet role share.
 
-flushes      a write that is answered when its log was synced
-parked       a request that is kept
-pending      a write request whose buckets are done one after the other
-table_stats  GET_TABLE_STATS, counted by whoever knows the rows
-too_large    refusals of what asks for too much
+flushes         a write that is answered when its log was synced
+parked_request  a request that is kept
+pending         a write request whose buckets are done one after the other
+table_stats     GET_TABLE_STATS, counted by whoever knows the rows
+limit_errors    refusals of what asks for too much
 """

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.rpc.dispatch import Exchange, Handler
-from lakeward.server.tablet.requests.parked import ParkedRequest
+from lakeward.server.tablet.requests.parked_request import ParkedRequest
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")

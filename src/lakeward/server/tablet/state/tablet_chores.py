@@ -12,8 +12,8 @@ from lakeward.runtime.clock import Clock
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.tablet.state.busy import BusyBuckets
+from lakeward.server.tablet.state.chore_failures import log_failures
 from lakeward.server.tablet.state.states import States
-from lakeward.server.tablet.state.tried_again import tried_again
 from lakeward.storage.log.log_tablet import LogTablet
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class TabletChores:
         state = self._states.find(bucket)
         if state is None and self._buckets.has_primary_key(bucket.table_id):
             return  # nobody has touched it since the start: its log may still be needed to rebuild its state
-        with tried_again("Retention", self._buckets, bucket, log.directory):
+        with log_failures("Retention", self._buckets, bucket, log.directory):
             # What has been copied to remote storage is there for the lake, too.
             in_lake = lake_floor(bucket) if log.copied_offset is None else None
             floors = (None if state is None else state.retained_offset, in_lake)
@@ -99,7 +99,7 @@ class TabletChores:
             interval_ms = rows.LOG_COMPACTION_INTERVAL.read(table.descriptor.properties)
             if now_ms - self._compacted_ms.get(bucket, 0) >= interval_ms:
                 self._compacted_ms[bucket] = now_ms
-                with tried_again("Compaction of the log", self._buckets, bucket, state.log.directory):
+                with log_failures("Compaction of the log", self._buckets, bucket, state.log.directory):
                     state.compact_log(self._on_loop)
             yield bucket
 
@@ -112,7 +112,7 @@ class TabletChores:
 
     async def _snapshot(self, bucket: TableBucket, state: KvTablet) -> None:
         """The bucket waits until its state is held, not until it is written."""
-        told = partial(tried_again, "The snapshot", self._buckets, bucket, state.directory)
+        told = partial(log_failures, "The snapshot", self._buckets, bucket, state.directory)
         with told():
             pending = await self._busy.on_thread(state.begin_snapshot())
             state.write_snapshot(pending, told)

@@ -12,7 +12,7 @@ import pytest
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
-from lakeward.server.tablet.state.tried_again import tried_again
+from lakeward.server.tablet.state.chore_failures import log_failures
 
 BUCKET = TableBucket(7, None, 3)
 DIRECTORY = Path("/data/shop/orders-7/kv-3")
@@ -30,7 +30,7 @@ def catalog_of(*tables: int) -> Any:
 )
 def test_trouble_is_told_with_table_and_directory(wrong: Exception, caplog: pytest.LogCaptureFixture) -> None:
     """Whoever reads the log knows where to look; what is known needs no traceback."""
-    with tried_again("The snapshot", catalog_of(7), BUCKET, DIRECTORY):
+    with log_failures("The snapshot", catalog_of(7), BUCKET, DIRECTORY):
         raise wrong
     (record,) = caplog.records
     assert record.levelname == "ERROR"
@@ -41,13 +41,13 @@ def test_trouble_is_told_with_table_and_directory(wrong: Exception, caplog: pyte
 
 def test_a_bug_is_told_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     """It does not end the chore either."""
-    with tried_again("Retention", catalog_of(7), BUCKET, DIRECTORY):
+    with log_failures("Retention", catalog_of(7), BUCKET, DIRECTORY):
         raise AssertionError("bug")
     assert caplog.records[0].exc_info
 
 
 def test_a_table_that_is_gone_is_no_trouble(caplog: pytest.LogCaptureFixture) -> None:
     """Files that went away with their table are nobody's concern."""
-    with tried_again("The snapshot", catalog_of(), BUCKET, DIRECTORY):
+    with log_failures("The snapshot", catalog_of(), BUCKET, DIRECTORY):
         raise FileNotFoundError(errno.ENOENT, "No such file or directory")
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def tried_again(what: str, buckets: Buckets, bucket: TableBucket, directory: Path) -> Iterator[None]:
+def log_failures(what: str, buckets: Buckets, bucket: TableBucket, directory: Path) -> Iterator[None]:
     """What fails in here is logged; the chore's next turn tries it again. For use on any thread."""
     try:
         yield
