@@ -15,9 +15,15 @@ from lakeward.storage.log.segment.segment import INDEX, LOG, TIME_INDEX, BrokenS
 from lakeward.storage.log.segment.segment_walk import Bad, SegmentWalk
 
 
-def was_cut_off(facts: LogFacts | None, boot_id: str) -> bool:
-    """Whether the machine went down while the log was written to; without its facts nobody knows better."""
-    return facts is None or (not facts.is_closed and facts.seen_boot != boot_id)
+def was_cut_off(facts: LogFacts | None, synced_offset: int, boot_id: str) -> bool:
+    """Whether the machine went down while the log was written to.
+
+    A log without facts is taken for one that never got to its first sync; when something vouches for a sync, its facts
+    have been lost since, and bad bytes are reported as damage.
+    """
+    if facts is None:
+        return synced_offset == 0
+    return not facts.is_closed and facts.seen_boot != boot_id
 
 
 def cut_unsynced(segments: list[Segment], synced_offset: int) -> str | None:

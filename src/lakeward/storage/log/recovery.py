@@ -57,8 +57,8 @@ def recover_log(directory: Path, settings: LogSettings, files: OpenFiles, known_
     found = _segments(directory, settings, files)
     checkpoints = stored_checkpoints(disk, directory)
     vouched = [known_end, *(offset for offset, _ in checkpoints[:1])]
-    if was_cut_off(facts, disk.boot_id):
-        synced = max(vouched if facts is None else [*vouched, facts.end_offset])
+    synced = max(vouched if facts is None else [*vouched, facts.end_offset])
+    if was_cut_off(facts, synced, disk.boot_id):
         cut = cut_unsynced(found, synced)
         if cut is not None:
             log.repairs.append(cut)

@@ -52,6 +52,17 @@ def test_a_hole_is_damage_as_long_as_the_machine_is_up(tmp_path: Path) -> None:
     assert log.end_offset == 10
 
 
+def test_a_hole_in_a_log_that_lost_its_facts_is_damage(tmp_path: Path) -> None:
+    """A checkpoint vouches that the log had facts: whoever lost them may have harmed the rest, too."""
+    directory = tmp_path / "log-0"
+    _write_with_a_hole(directory)
+    (facts,) = tmp_path.glob("log-0*.json")
+    facts.unlink()
+    log = open_log(directory, files=OpenFiles(AnotherBoot(), 8))
+    assert [(damage.first, damage.end) for damage in log.damages] == [(6, 7)]
+    assert log.end_offset >= 10
+
+
 def test_what_left_on_purpose_is_not_missed_by_the_start_after_the_next(tmp_path: Path) -> None:
     """A server that was killed while retention renamed files notes where the log begins before they go."""
     directory = tmp_path / "log-0"
