@@ -156,12 +156,13 @@ class TableOffsets:
         patience = Patience(self._cluster)
         while True:
             left = [number for number in part.numbers if number not in found]
-            for channel, numbers in (await self._by_leader(part, left)).items():
-                try:
-                    found |= await self._ask_leader(channel, part, numbers, offset_type, time_ms)
-                except LakewardError as wrong:
-                    if not all(patience.allows(wrong, self._bucket(part, number)) for number in numbers):
-                        raise
+            asked: Sequence[int] = left
+            try:
+                for channel, asked in (await self._by_leader(part, left)).items():
+                    found |= await self._ask_leader(channel, part, asked, offset_type, time_ms)
+            except LakewardError as wrong:  # of whoever leads `asked`, or while leaders were looked for
+                if not all(patience.allows(wrong, self._bucket(part, number)) for number in asked):
+                    raise
             if all(number in found for number in left):
                 return [found[number] for number in part.numbers]
             await patience.rest()
