@@ -201,7 +201,7 @@ async def test_seeking_in_vain_ends(
     table = await keyed_table(ours, database, buckets=4)
     await table.upsert(rows(1))
     monkeypatch.setattr(bucket_evidence, "_SOUGHT_AT_ONCE", 10)
-    evidence = table._keyed._evidence
+    evidence = table._keyed_rows._evidence
     evidence._sought_left = 25
     for left in (15, 5, 0, 0):
         assert (await table.lookup(range(1000, 1100), missing="drop")).num_rows == 0

@@ -53,7 +53,7 @@ def test_a_service_ends_before_spark_is_up(server: ServerProcess, tmp_path: Path
     """It says that it never began, and no JVM stays to complain over the prompt."""
     command = ("tier", "-s", server.bootstrap, "--warehouse", "lake")
     with Terminal(*command, directory=tmp_path) as terminal:
-        assert eventually(lambda: any("java" in process.name() for process in terminal.left()))
+        assert eventually(lambda: terminal.runs("java"))
         time.sleep(0.3)
         terminal.signal_group(number)
         assert terminal.ended() == code, terminal.text
@@ -80,7 +80,7 @@ def test_a_service_that_is_killed_leaves_no_jvm(server: ServerProcess, tmp_path:
     """Not even kill -9 leaves one, early or late."""
     command = ("tier", "-s", server.bootstrap, "--warehouse", "lake")
     with Terminal(*command, directory=tmp_path) as terminal:
-        assert eventually(lambda: any("java" in process.name() for process in terminal.left()))
+        assert eventually(lambda: terminal.runs("java"))
         terminal.signal(signal.SIGKILL)
         assert terminal.ended() == 128 + signal.SIGKILL
         assert eventually(lambda: not terminal.left()), terminal.left()

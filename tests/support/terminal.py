@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -90,6 +91,12 @@ class Terminal:
             except (psutil.Error, OSError):
                 continue  # somebody else's, or gone by now
         return found
+
+    def runs(self, program: str) -> bool:
+        """Whether a program of that name is among them."""
+        with contextlib.suppress(psutil.Error):  # one that ended while it was looked at
+            return any(program in process.name() for process in self.left())
+        return False
 
     def _read(self, patience_s: float) -> bool:
         if self._screen < 0:

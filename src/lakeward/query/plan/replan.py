@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _PLANS_MAX = 3
 #: Partitions may go while they are looked at; each time costs little.
-_LISTINGS_MAX = 10
+_LISTINGS_MAX = 50
 
 
 def replan(conn: Connection, work: Callable[[], T]) -> T:

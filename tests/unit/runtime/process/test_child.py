@@ -16,7 +16,8 @@ from eventually import eventually
 from lakeward.runtime.process.child import Child, running_children
 
 _PARENT = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 from lakeward.runtime.process.child import Child
 children = [Child(["sleep", "600"]), Child(["sh", "-c", "sleep 600 & wait"])]
 print(*(child.pid for child in children), flush=True)
