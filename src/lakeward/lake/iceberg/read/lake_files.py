@@ -93,6 +93,10 @@ def metadata_location(directory: Path, properties: Mapping[str, str], path: Tabl
             "WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?",
             (name, path.database, path.table),
         ).fetchone()
+    except sqlite3.OperationalError as wrong:
+        if "no such table" not in str(wrong):
+            raise
+        return None  # somebody is about to fill a catalog that is new
     finally:
         catalog.close()
     return None if found is None else str(found[0])
