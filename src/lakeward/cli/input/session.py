@@ -27,7 +27,6 @@ class Session:
 
     def connect(self, **options: Any) -> Connection:
         """Connect to the server; a person waits, so give up sooner than a program would."""
-
         return lakeward.connect(self.server, **{"connect_timeout": _CONNECT_TIMEOUT, **options})
 
 

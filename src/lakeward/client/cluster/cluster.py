@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lakeward.client.cluster.metadata_cache import Address, MetadataCache
 from lakeward.client.forms.settings import ClientSettings
@@ -21,9 +21,6 @@ from lakeward.rpc.channel import Channel
 from lakeward.rpc.pool import ChannelPool
 from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.entropy import Entropy, SystemEntropy
-
-if TYPE_CHECKING:
-    from lakeward.client.remote.sources import RemoteSegments
 
 DEFAULT_PORT = 9123
 #: Encoding and decoding leave the interpreter lock, so threads fill cores; more than this many only fill memory.
@@ -105,7 +102,6 @@ class Cluster:
     @cached_property
     def remote(self) -> RemoteSegments:
         """Log segments that are in a file store, not on a server."""
-
         return RemoteSegments(self.settings, self.workers, self._security_token)
 
     async def _security_token(self) -> GetFileSystemSecurityTokenResponse:

@@ -307,7 +307,6 @@ class AsyncTable:
 
     async def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
         """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
-
         only = None if bucket.partition is None else [bucket.partition]
         (place,) = await self._offsets.places(only, [bucket.bucket])
         return await peek(self._cluster, self.info, place, offset)

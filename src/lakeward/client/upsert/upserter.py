@@ -70,7 +70,6 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
 
         Rows that are not Arrow yet are converted, and iterables iterated, on a worker thread.
         """
-
         batches = self.written_columns.batches(data)
         loop = asyncio.get_running_loop()
         async with self._writing:

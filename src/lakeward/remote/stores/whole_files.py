@@ -7,6 +7,7 @@ from pathlib import Path
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.private_files import share
+from lakeward.runtime.files.whole_file import make_lasting_directory
 
 CHUNK_BYTES = 4 << 20
 #: How the names of files end that are not whole.
@@ -27,12 +28,6 @@ def copy_chunk(source: Path, target: Path, position: int) -> None:
 
 
 def make_directory(directory: Path) -> None:
-    """With those above it, so that they survive a power cut."""
-    missing = []
-    while not directory.exists():
-        missing.append(directory)
-        directory = directory.parent
-    for one in reversed(missing):
-        one.mkdir(exist_ok=True)
+    """With those above it, so that they survive a power cut; others may look into them."""
+    for one in make_lasting_directory(LocalFiles(), directory):
         share(one)
-        LocalFiles().sync_directory(one.parent)

@@ -76,12 +76,13 @@ def sync_names(files: Files, path: Path) -> None:
         files.sync_directory(path.parent)
 
 
-def make_lasting_directory(files: Files, directory: Path, mode: int = 0o777) -> None:
-    """Make a directory, and those above it, that survive a power cut."""
+def make_lasting_directory(files: Files, directory: Path, mode: int = 0o777) -> list[Path]:
+    """Make a directory, and those above it, that survive a power cut; returns those that were missing."""
     missing = []
-    while not files.is_directory(directory):
+    while not files.exists(directory):
         missing.append(directory)
         directory = directory.parent
     for one in reversed(missing):
         files.make_directory(one, mode)
         files.sync_directory(one.parent)
+    return missing

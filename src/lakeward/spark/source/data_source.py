@@ -37,7 +37,6 @@ class FlussDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns of the table, or of its view."""
-
         with one_sentence():
             options = connector_options(self.options)
             form = spark_schema(ChosenTable.of(options).schema)
@@ -53,7 +52,6 @@ class FlussDataSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Reads the table as it grows."""
-
         if not has_streams():
             return NoStreamReader()
         from lakeward.spark.source.stream_readers import FlussStreamReader

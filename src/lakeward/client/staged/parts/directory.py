@@ -161,7 +161,6 @@ class LocalDirectory:
 
     def delete_tree(self, name: str) -> None:
         """Remove recursively."""
-
         shutil.rmtree(self._path / name, ignore_errors=True)  # who still writes there was given up
 
 
