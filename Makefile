@@ -4,6 +4,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run run-s3 test lint test-crash test-simulation test-peer bench check shim docs clean
@@ -32,7 +33,11 @@ run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
 run-s3: setup ## the same with everything but what is hot in S3, on a SeaweedFS of its own
 	@$(BIN)/lakeward demo --s3 --data-dir .demo-s3
 
-test: lint ## everything that must hold: lint, types, layers, all tests
+# Made beside lint, which leaves a core idle; every Spark of the tests starts quicker with it, and none needs it.
+$(CLASSES): $(READY)
+	@$(BIN)/python tests/support/spark_classes.py > /dev/null 2>&1 &
+
+test: $(CLASSES) lint ## everything that must hold: lint, types, layers, all tests
 	$(BIN)/python -m pytest -n 2
 
 lint: setup ## style, types, layers
@@ -45,12 +50,16 @@ check: lint ## the daily loop: lint, pages, unit tests
 	$(BIN)/python -m lakeward.options.reference --check
 	$(BIN)/python -m lakeward.cli.reference --check
 	$(BIN)/python -m lakeward.records.batch.reference --check
+	$(BIN)/python -m lakeward.language.functions.reference --check
+	$(BIN)/python -m lakeward.spark.scripts.reference --check
+	$(BIN)/python -m lakeward.pipelines.reference --check
 	$(BIN)/python -m pytest -n 2 tests/unit tests/tidy
 	$(BIN)/python -m pytest -n 2 tests/docs -m 'not slow'
 
 test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
-	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 $(BIN)/python -m pytest -v tests/crash
+	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 RUN_KILL_ROUNDS=10 CAPTURE_KILL_ROUNDS=20 \
+	    KAFKA_KILL_ROUNDS=20 $(BIN)/python -m pytest -v tests/crash
 
 test-simulation: setup ## a whole server in memory, by seed, cut off at every write of 1,000 operations; an hour
 	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation
@@ -64,6 +73,10 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 	$(BIN)/python -m bench.tiering
 	$(BIN)/python -m bench.remote
 	$(BIN)/python -m bench.union --spark
+	$(BIN)/python -m bench.kafka
+	$(BIN)/python -m bench.capture
+	$(BIN)/python -m bench.mysql_capture
+	$(BIN)/python -m bench.postgres_capture
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 	$(BIN)/python -m lakeward.spark.jvm.build
@@ -72,6 +85,9 @@ docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.options.reference
 	$(BIN)/python -m lakeward.cli.reference
 	$(BIN)/python -m lakeward.records.batch.reference
+	$(BIN)/python -m lakeward.language.functions.reference
+	$(BIN)/python -m lakeward.spark.scripts.reference
+	$(BIN)/python -m lakeward.pipelines.reference
 
 clean: ## remove .venv, caches and the demo's data
 	rm -rf $(VENV) .demo .demo-s3 .peer build dist src/*.egg-info

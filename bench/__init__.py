@@ -8,6 +8,9 @@ pyfluss_work     the official client: append, scan, projected scan, latencies
 own_client_work  our client: append, scan
 raw_work         the protocol without a client, against the loopback's own rate
 kv_stores        the key/value engines by themselves: `python -m bench.kv_stores`
+script           a script of 200 statements, parsed and translated: `python -m bench.script`
+shell            `lakeward shell` until the prompt and the first answer: `python -m bench.shell`
 fairness         every attack of `tests/support/attacks` with a pinger beside it: `python -m bench.fairness`
+postgres_capture  changes and rows of a PostgreSQL as Arrow: `python bench/postgres_capture.py`
 report           the table, with what was promised
 """

@@ -14,6 +14,7 @@ PAGE = _DOCS / "benchmarks.md"
 SPARK_PAGE = _DOCS / "benchmarks-spark.md"
 TIERING_PAGE = _DOCS / "benchmarks-tiering.md"
 UNION_PAGE = _DOCS / "benchmarks-union.md"
+KAFKA_PAGE = _DOCS / "benchmarks-kafka.md"
 REMOTE_PAGE = _DOCS / "benchmarks-remote.md"
 FAIRNESS_PAGE = _DOCS / "benchmarks-fairness.md"
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from spark_classes import BRISK, OF_ARCHIVE
 
 # A busy machine is no failure: examples may take as long as they need.
 settings.register_profile("lakeward", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,12 +31,24 @@ collect_ignore = (
     ]
 )
 
-pytest_plugins = ["seaweed", "moto_s3", "server_fixtures", "lake_fixtures"]
+pytest_plugins = ["seaweed", "moto_s3", "mariadb", "postgres", "server_fixtures", "lake_fixtures"]
 
-# A JVM that lives for seconds is not worth the second compiler.
-_BRISK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-os.environ.setdefault("SPARK_SUBMIT_OPTS", _BRISK)
-os.environ.setdefault("SPARK_LAUNCHER_OPTS", _BRISK)
+# Processes that tests start, Spark's workers above all, would compile our sources anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+os.environ.setdefault("SPARK_SUBMIT_OPTS", f"{BRISK} {OF_ARCHIVE}")
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", BRISK)
+
+_FILES_MAX = 300
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_open_files() -> Iterator[None]:
+    """A client of S3 in pyiceberg is part of a cycle: its sockets stay open until somebody collects."""
+    yield
+    if psutil.Process().num_fds() > _FILES_MAX:
+        gc.collect()
 
 
 def pytest_report_header() -> str | None:
@@ -54,9 +71,16 @@ def _turn(item: pytest.Item) -> int:
     return 3 if item.nodeid.startswith("tests/unit/") else 2
 
 
+#: Streams wait more than they work: two sessions beside each other are quicker than one.
+_OF_SCRIPTS = tuple(
+    f"tests/spark/{name}"
+    for name in ("script", "test_jobs", "test_multiset", "test_run", "test_script", "test_weighted_aggregates")
+)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """One worker for Spark, whose session takes long to get warm; all else goes by the file."""
+    """A worker for Spark, whose session takes long to get warm, and one for its scripts; all else goes by the file."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Turns(LoadScopeScheduling):
@@ -64,7 +88,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::", 1)[0]
-            return "spark" if file.startswith("tests/spark/") else file
+            if not file.startswith("tests/spark/"):
+                return file
+            return "scripts" if file.startswith(_OF_SCRIPTS) else "spark"
 
     config.option.loadscopereorder = False
     return Turns(config, log)

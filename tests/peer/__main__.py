@@ -4,6 +4,7 @@
 2. Our tiering service on an Apache Fluss with a lake, whose coordinator has created the lake's tables.
 3. Our client where such a cluster has moved most of its logs to remote storage.
 4. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
+5. Topics of a real Kafka as sources and sinks.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`."""
+    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
@@ -58,6 +59,7 @@ def main(chosen: list[str]) -> int:
         "lake": _into_its_lake,
         "remote": _from_its_remote_storage,
         "spark": _on_older_spark,
+        "kafka": _with_kafka,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -131,6 +133,11 @@ def _on_older_spark() -> list[str]:
     path = os.pathsep.join([str(_older_spark()), *filter(None, [os.environ.get("PYTHONPATH")])])
     environ = {"PYTHONPATH": path, "LAKEWARD_PEER_ICEBERG_JAR": str(apache_fluss.jar(_ICEBERG))}
     return [test for files in _OLDER_SPARK for test in _stepwise("spark", [files], environ)]
+
+
+def _with_kafka() -> list[str]:
+    print("Apache Kafka: topics as sources and sinks …", flush=True)
+    return _stepwise("kafka", ["tests/peer/test_kafka.py"], {"LAKEWARD_PEER_KAFKA": "1"})
 
 
 def _older_spark() -> Path:

@@ -38,3 +38,16 @@ def test_streams_without_the_jar_are_refused(spark: SparkSession, server: Server
     with pytest.raises(pyspark.errors.PySparkException, match="add Lakeward's jar"):
         copied(plain_source.NAME)
     assert copied("fluss") == 1
+
+
+def test_aggregates_of_the_jar_run_here_too(spark: SparkSession) -> None:
+    """They are classes of Spark's own side, which differs from version to version."""
+    rows = "VALUES (1, 3, 1L), (1, 2, 1L), (1, 2, -1L), (1, 5, 1L), (2, 4, 1L), (2, 4, -1L) AS t(k, v, w)"
+    answers = spark.sql(
+        "SELECT k, lakeward_min(v, w), lakeward_max(string(v), w), lakeward_count_distinct(v, k, w), "
+        f"lakeward_sum(v, w), lakeward_avg(v, w), lakeward_var_pop(double(v), w) FROM {rows} GROUP BY k ORDER BY k"
+    )
+    assert [tuple(row) for row in answers.collect()] == [
+        (1, 3, "5", 2, 8, 4.0, 1.0),
+        (2, None, None, 0, None, None, None),
+    ]

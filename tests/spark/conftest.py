@@ -24,6 +24,10 @@ _SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
 }
+#: Compiling a plan takes longer than to walk over a few rows with it, and a stream has many.
+_UNCOMPILED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+#: Where it is about values of all kinds, plans are compiled as they are for everybody.
+_COMPILED = ("test_batch_read", "test_row_changes", "test_script_functions", "test_spark_types", "test_write")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -47,6 +51,17 @@ def session_with_jar(server: ServerProcess) -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plans(request: pytest.FixtureRequest, session_with_jar: SparkSession) -> Iterator[None]:
+    """Plans are compiled, or not."""
+    settings = {} if request.path.stem in _COMPILED else _UNCOMPILED
+    for key, value in settings.items():
+        session_with_jar.conf.set(key, value)
+    yield
+    for key in settings:
+        session_with_jar.conf.unset(key)
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ def buried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 def test_spark_names_a_bad_batch_or_leaves_it_out(spark: SparkSession, buried: ServerProcess, number: int) -> None:
     """The JVM lives on; the error names table, bucket and offset; with scan.skip-damaged all other rows come."""
     options = {"bootstrap.servers": buried.bootstrap, "table": f"bad.t{number}"}
-    with pytest.raises(Exception, match=rf"bad\.t{number}, bucket 0, offsets? 3"):
+    # A billion rows are read by two tasks, each from the middle or the start, and either may fail first.
+    with pytest.raises(Exception, match=rf"bad\.t{number}, bucket 0, offsets? (3|536870915)\b"):
         spark.read.format("fluss").options(**options).load().collect()
     skipping = spark.read.format("fluss").options(**options, **{"scan.skip-damaged": "true"}).load()
     assert sorted(row.id for row in skipping.collect()) == GOOD

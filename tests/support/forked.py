@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,14 @@ class Forked(Child):
     def _number(self, timeout_s: float | None) -> int:
         """The next number that the nursery tells; 0 if it tells none in time."""
         assert self._line is not None
-        if not select.select([self._line], [], [], timeout_s)[0]:
+        if not wait([self._line], timeout_s):
             return 0
         return int.from_bytes(self._line.recv(4), "little")
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
         if self._line is None:
             return super()._try_wait(wait_flags)  # type: ignore[misc,no-any-return]
-        if not select.select([self._line], [], [], 0 if wait_flags else None)[0]:
+        if not wait([self._line], 0 if wait_flags else None):
             return 0, 0
         told = self._line.recv(4)
         self._line.close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyspark import cloudpickle
 
+from lakeward.spark.setup.ingest_sources import register_source
 from lakeward.spark.source.data_source import FlussDataSource
 from lakeward.spark.source.no_streams import has_streams
 
@@ -31,7 +32,7 @@ class PlainFluss(FlussDataSource):
 def register(spark: SparkSession) -> None:
     """Make it known; its class travels by value, since workers do not see the tests' modules."""
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    spark.dataSource.register(PlainFluss)
+    register_source(spark, PlainFluss)
 
 
 def plain_session(master: str = "local[2]", **conf: str) -> SparkSession:

@@ -1,10 +1,11 @@
 """A Spark driver that copies a table into a log table and a primary key table, and dies on the way when told to.
 
-    python spark_sink_driver.py '{"bootstrap": …, "source": …, "sinks": […], "work": directory, "death": {…} or null}'
+    python spark_sink_driver.py '{"bootstrap": …, "source": …, "sinks": […], "work": directory, "fails_every": batches,
+        "death": {…} or null}'
 
 The plan is shuffled at random, so that a batch that runs again has its rows in other tasks, and one task of each batch
-fails at its first attempt. A death is {"moment": …, "after": commits before it, "zombie": whether the process that
-commits outlives the driver}.
+(or of every other one) fails at its first attempt. A death is {"moment": …, "after": commits before it, "zombie":
+whether the process that commits outlives the driver}.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +88,13 @@ class DyingSource(FlussDataSource):
         return writer
 
 
-def fails_at_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows as they are; the first attempt of task 1 breaks off in the middle."""
+def fails_at_first(every: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows as they are; the first attempt of task 1 breaks off in the middle, in every so many batches."""
     context = TaskContext.get()
     assert context is not None
+    number = int(context.getLocalProperty("streaming.sql.batchId") or 0)
     for batch in batches:
-        if context.partitionId() == 1 and context.attemptNumber() == 0:
+        if number % every == 0 and context.partitionId() == 1 and context.attemptNumber() == 0:
             yield batch.slice(0, batch.num_rows // 2)
             raise RuntimeError("a task that fails at its first attempt")
         yield batch
@@ -102,14 +105,14 @@ def copy(spark: SparkSession, told: dict[str, Any], sink: str) -> Any:
     at = {"bootstrap.servers": told["bootstrap"]}
     rows = spark.readStream.format(plain_source.NAME).options(**at, maxRowsPerTrigger=str(_ROWS_PER_BATCH))
     shuffled = rows.load(told["source"]).withColumn("chance", F.rand()).repartition(3, "chance").drop("chance")
-    flaky = shuffled.mapInArrow(fails_at_first, shuffled.schema)
+    flaky = shuffled.mapInArrow(partial(fails_at_first, told["fails_every"]), shuffled.schema)
     writer = flaky.writeStream.format("fluss_dying").options(**at, table=sink)
     return writer.option("checkpointLocation", f"{told['work']}/{sink}").trigger(availableNow=True).start()
 
 
 def main(told: dict[str, Any]) -> None:
     """Run until all is copied, or until death comes."""
-    spark = plain_source.plain_session("local[2,3]")
+    spark = plain_source.plain_session("local[2,3]", **{"spark.sql.codegen.wholeStage": "false"})
     DyingSource.work = told["work"]
     spark.dataSource.register(DyingSource)
     jvm = spark.sparkContext._jvm

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
-import select
 import signal
 import sys
 import time
 import uuid
 from collections.abc import Callable
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Self
 
@@ -30,7 +30,7 @@ class Terminal:
         self.pid, self._screen = pty.fork()
         if self.pid == 0:  # the child, which has the terminal to itself
             os.chdir(directory)
-            given = {**os.environ, **environment, "TERM": "xterm", "LAKEWARD_TEST_MARK": self._mark}
+            given = {**os.environ, "TERM": "xterm", **environment, "LAKEWARD_TEST_MARK": self._mark}
             os.execve(sys.executable, [sys.executable, "-m", "lakeward", *arguments], given)
 
     def __enter__(self) -> Self:
@@ -102,7 +102,7 @@ class Terminal:
         if self._screen < 0:
             time.sleep(patience_s)
             return False
-        if select.select([self._screen], [], [], patience_s)[0]:
+        if wait([self._screen], patience_s):
             try:
                 read = os.read(self._screen, 1 << 16)
             except OSError:  # what Linux says when nobody has the terminal open any more

@@ -11,11 +11,14 @@ from functools import cache
 import pytest
 from source_tree import PACKAGE, ROOT, Definition, Module, modules, packages
 
-#: Called by libraries that we plug into: asyncio, click, io, http.server, pyiceberg, pyspark.
+#: Called by libraries that we plug into: asyncio, click, io, http.server, prompt_toolkit, pyiceberg, pyspark,
+#: sqlglot.
 CALLED_BY_OTHERS = {
     *("eof_received", "format_commands", "seekable", "do_GET", "log_message"),
     *("commit_table", "create_namespace", "load_namespace_properties", "list_namespaces"),
+    *("get_completions", "lex_document", "load_history_strings", "store_string"),
     *("streamReader", "streamWriter", "pushFilters"),
+    *("_parse_as_command", "_parse_pipe_syntax_query"),
 }
 #: Doors to a world that tests make, and what they look at there.
 DOORS_OF_TESTS = {"ManualClock", "SeededEntropy", "change_count", "hash_in"}

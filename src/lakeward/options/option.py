@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -39,6 +39,10 @@ class Scope(enum.StrEnum):
     TABLE = "table"
     CLIENT = "client"
     SPARK = "spark"
+    CONNECTOR = "connector"
+    CATALOG = "catalog"
+    SCRIPT = "script"
+    PIPELINE = "pipeline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +140,14 @@ class OptionTable:
         """Accept every key that starts so, as text."""
         self.open_prefixes[prefix] = doc
 
-    def adopt(self, other: OptionTable) -> None:
-        """Take the rows and aliases of another table as one's own."""
+    def adopt(self, other: OptionTable, without: Container[str] = ()) -> None:
+        """Take the rows and aliases of another table as one's own, but for some rows."""
         for option in other:
-            self._add(option)
+            if option.key not in without:
+                self._add(option)
         for alias in other.aliases.values():
-            self.alias(alias.name, self.rows[alias.key], alias.convert)
+            if alias.key not in without:
+                self.alias(alias.name, self.rows[alias.key], alias.convert)
 
     def _add(self, option: Option[T]) -> Option[T]:
         assert option.key not in self.rows, f"{option.key} is declared twice"

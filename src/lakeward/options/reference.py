@@ -82,7 +82,7 @@ def page() -> str:
 def spark_page() -> str:
     """The page of the Spark connector's options."""
     parts = [_SPARK_HEAD, "\n| option | type | default | meaning |\n|---|---|---|---|\n"]
-    parts += [f"| `{row.key}` | {row.kind.name} | {_default(row)} | {row.doc} |\n" for row in SPARK_OPTIONS]
+    parts += [f"| `{row.key}` | {row.kind.name} | {default_text(row)} | {row.doc} |\n" for row in SPARK_OPTIONS]
     parts += [f"| `{prefix}*` | | – | {doc} |\n" for prefix, doc in SPARK_OPTIONS.open_prefixes.items()]
     parts.append("\nNames known from other connectors:\n\n| alias | option |\n|---|---|\n")
     parts += [f"| `{alias.name}` | `{alias.key}` |\n" for alias in SPARK_OPTIONS.aliases.values()]
@@ -95,10 +95,11 @@ def _rows(table: OptionTable) -> Iterator[str]:
     for option in table:
         if not option.inert:
             changes = "yes" if option.dynamic or option.key in DYNAMIC_KEYS else ""
-            yield f"| `{option.key}` | {option.kind.name} | {_default(option)} | {changes} | {option.doc} |\n"
+            yield f"| `{option.key}` | {option.kind.name} | {default_text(option)} | {changes} | {option.doc} |\n"
 
 
-def _default(option: Option[Any]) -> str:
+def default_text(option: Option[Any]) -> str:
+    """A default as a table of options shows it."""
     text = "" if option.default is None else option.show(option.default)
     return f"`{text}`" if text else "–"
 

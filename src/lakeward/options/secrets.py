@@ -26,8 +26,9 @@ _SECRET_PARAMETER = re.compile(
     r"([?&;][^=&;\s]*(?:password|passwd|pwd|secret|token|key|credential|signature|user)[^=&;\s]*=)[^&;\s'\"]*",
     re.IGNORECASE,
 )
+_OPTION = re.compile(r"('((?:[^']|'')*)'\s*=\s*)'(?:[^']|'')*'")
 _SECRET_NAME = re.compile(
-    r"passw(?:or)?d|passphrase|secret|credential|(?:access|private|account|api)[-._]?key|(?:session|auth|access)[-._]?token",
+    r"passw(?:or)?d|passphrase|secret|credential|user-info|(?:access|private|account|api)[-._]?key|(?:session|auth|access)[-._]?token",
     re.IGNORECASE,
 )
 
@@ -48,6 +49,11 @@ def is_of_secret(name: str) -> bool:
 def without_passwords(text: str) -> str:
     """A text whose URLs name no user, and whose parameters hold no secret."""
     return _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", _USER_INFO.sub("", text))
+
+
+def without_secret_options(sql: str) -> str:
+    """A statement in which options that sound as if they held a secret have lost their values."""
+    return _OPTION.sub(lambda found: f"{found[1]}'{HIDDEN}'" if is_of_secret(found[2]) else found[0], sql)
 
 
 def has_user_info(url: str) -> bool:

@@ -20,7 +20,10 @@ from lakeward.options.option import OptionTable, Scope
 CLIENT_PREFIX = "client."
 LAKE_PREFIX = "lake."
 _SECRET_PREFIX = "client.security."  # noqa: S105 - the name of a family of options
-_SECRET_WORDS = ("password", "secret", "token", "credential", "jaas", "access-key", "access.key", "accesskey")
+_SECRET_WORDS = (
+    *("password", "secret", "token", "credential", "jaas", "access-key", "access.key", "accesskey"),
+    *("ssl.key.pem", "keystore.key"),
+)
 #: Spark repeats the options of CREATE TABLE under these names.
 _TABLE_OPTION_PREFIX = "option."
 _REDACTED = "*****"

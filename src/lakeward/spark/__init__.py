@@ -11,6 +11,9 @@
 | bridge | one Python process for each task of a JVM: calls and rows over a Unix socket |
 | source | the data source `fluss` without the jar |
 | lookup | rows of a table looked up by key for every row of a DataFrame |
+| ingest | streams of Kafka and of databases |
+| scripts | SQL with WITH (…), watermarks, windows and lookup joins; streams that go on as jobs |
+| pipelines | whole databases, copied and followed as a YAML file says |
 | tiering | the tiering service as a Spark application |
 | write, read, catalog | what the jar can call |
 | socket | what travels between a JVM and its bridge |
@@ -27,17 +30,19 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from lakeward.spark.lookup.lookups import lookup_join
+    from lakeward.spark.scripts.script import script
     from lakeward.spark.setup.jar import jar_path
     from lakeward.spark.setup.spark_session import session
     from lakeward.spark.source.data_source import FlussDataSource
 
-__all__ = ["FlussDataSource", "jar_path", "lookup_join", "session"]
+__all__ = ["FlussDataSource", "jar_path", "lookup_join", "script", "session"]
 
 # No module is called as a name here: importing it would put the module where the function is expected.
 _HOME_OF = {
     "FlussDataSource": "source.data_source",
     "jar_path": "setup.jar",
     "lookup_join": "lookup.lookups",
+    "script": "scripts.script",
     "session": "setup.spark_session",
 }
 

@@ -1,1 +1,1 @@
-"""The commands, by what they are about: `server/`, `tables/`, `rows/`, `lake/`."""
+"""The commands, by what they are about: `server/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`."""

@@ -8,4 +8,8 @@ tally         rows counted, hot and cold
 screen        what is shown
 child_server  a server that lives as long as a command
 child_bucket  an S3 server that does
+child_postgres  a PostgreSQL that does
+child_command   another command that does
+cdc           `lakeward demo cdc`: a database that is followed
+shop_database  orders in that database, and what becomes of them
 """

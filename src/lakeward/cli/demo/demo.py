@@ -14,12 +14,15 @@ import click
 
 import lakeward
 from lakeward.cli.commands.rows.tail import show
+from lakeward.cli.demo.cdc import cdc
 from lakeward.cli.demo.child_bucket import BUCKET, ChildBucket
 from lakeward.cli.demo.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo.home import DemoHome
 from lakeward.cli.demo.lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
+from lakeward.cli.demo.orders import COLUMNS, Orders
 from lakeward.cli.demo.screen import DemoScreen
 from lakeward.cli.demo.tally import DemoTally
+from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import SystemClock
@@ -35,7 +38,7 @@ _TABLE = "demo.orders"
 _HEAD_START_S = 0.5
 
 
-@click.command()
+@click.group(cls=Verbs, invoke_without_command=True)
 @click.option(
     "--data-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -52,7 +55,16 @@ _HEAD_START_S = 0.5
     "--engine", type=click.Choice(ENGINES), help="Moves orders into the lake.  [default: spark, if there is one]"
 )
 @click.option("--s3", "in_s3", is_flag=True, help="Keep the lake, closed segments and snapshots in a bucket.")
-def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str | None, in_s3: bool) -> None:
+@click.pass_context
+def demo(
+    context: click.Context,
+    data_dir: Path,
+    port: int,
+    rate: float,
+    limit: int | None,
+    engine: str | None,
+    in_s3: bool,
+) -> None:
     """Start a server, a stream of orders, a live view of them, and a service that moves them into a lake.
 
     Ctrl-C stops everything; the orders are then in an Iceberg table below the data directory. The last column says how
@@ -64,7 +76,10 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
       lakeward demo
       lakeward demo --s3 --data-dir .demo-s3
       lakeward demo --rate 5 --data-dir /tmp/demo --port 0
+      lakeward demo cdc
     """
+    if context.invoked_subcommand is not None:
+        return
     signal.signal(signal.SIGTERM, _interrupt)
     if port and not is_free(port):
         say(f"Port {port} is taken; another one is used.")
@@ -83,6 +98,9 @@ def demo(data_dir: Path, port: int, rate: float, limit: int | None, engine: str 
     say(f"The orders stay in {data_dir}; the next run goes on from there.")
 
 
+demo.add_command(cdc)
+
+
 def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
     if not in_s3:
         return DemoHome(directory)
@@ -94,8 +112,6 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
 
 
 def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, limit: int | None, engine: str) -> None:
-    from lakeward.cli.demo.orders import COLUMNS
-
     with lakeward.connect(server.bootstrap) as writing, lakeward.connect(server.bootstrap) as reading:
         writing.create_database("demo", exist_ok=True)
         table = writing.create_table(
@@ -144,8 +160,6 @@ class OrderStream:
     """Places orders from a thread of its own until it is stopped."""
 
     def __init__(self, table: Table, rate: float) -> None:
-        from lakeward.cli.demo.orders import Orders
-
         self._orders = Orders(SystemClock(), SystemEntropy(), table.count() + 1)
         table.append([self._orders.next()])  # what loads with the first row is not to count as its delay
         table.head(1)

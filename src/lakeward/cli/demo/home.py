@@ -31,6 +31,8 @@ class DemoHome:
     bucket: ChildBucket | None = None
     #: What child processes find in their environment.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Whether it is there after the demo.
+    is_kept: bool = True
 
     @property
     def warehouse(self) -> str:

@@ -103,18 +103,18 @@ class DemoLake:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._process is None:
             return
-        if self._rows:
-            say("\nThe last orders go into the lake …")
-            self._finish()
+        if self._rows and self._home.is_kept:
+            self.finish()
         else:
             say("\nStopping …")
         self._process.stop(_STOP_S)
         self._reader.join()
-        if self._rows:
+        if self._rows and self._home.is_kept:
             self._explain()
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """Have the newest orders in the lake too."""
+        say("\nThe last orders go into the lake …")
         from lakeward.cli.commands.lake.tier_status import ask_for_round, wait_for_lake
 
         with contextlib.suppress(LakewardError, Failure):  # the next run goes on with them

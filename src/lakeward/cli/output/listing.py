@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from lakeward.cli.output.plain_text import json_text, lines, one_line
+from lakeward.cli.output.plain_text import has_colours, json_text, lines, one_line
 from lakeward.cli.output.text_table import TableColumn, TextTable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -103,6 +103,11 @@ def moment(epoch_ms: int) -> str | None:
 def say(message: str) -> None:
     """Tell a person what was done, on stderr: stdout is for data."""
     click.echo(lines(message), err=True)
+
+
+def say_error(message: str) -> None:
+    """The same where something went wrong: it stands out where there are colours."""
+    click.secho(lines(message), fg="red" if has_colours() else None, err=True)
 
 
 def _text(value: Any) -> str:

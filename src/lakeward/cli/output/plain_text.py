@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 
 from lakeward.options.secrets import without_passwords
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 #: What JSON leaves as it is, and terminals obey.
 _OF_JSON = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+
+
+def has_colours() -> bool:
+    """Whether the terminal knows any; a dumb one would show them as letters."""
+    return os.environ.get("TERM", "dumb") != "dumb"
 
 
 def one_line(text: str) -> str:

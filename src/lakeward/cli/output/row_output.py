@@ -25,8 +25,13 @@ class RowOutput(Protocol):
         ...
 
 
-def row_output(kind: str, schema: pa.Schema, out: TextIO | None = None, *, streams: bool = False) -> RowOutput:
-    """The output that `-o` names; `streams` when rows will keep coming, so that columns get room for them."""
+def row_output(
+    kind: str, schema: pa.Schema, out: TextIO | None = None, *, streams: bool = False, width: int | None = None
+) -> RowOutput:
+    """The output that `-o` names; `streams` when rows will keep coming, so that columns get room for them.
+
+    `width` is that of the terminal, where `out` is not stdout but will be shown there.
+    """
     stream = out or sys.stdout
     match kind:
         case "json":
@@ -34,11 +39,11 @@ def row_output(kind: str, schema: pa.Schema, out: TextIO | None = None, *, strea
         case "csv":
             return _CsvRows(schema, stream)
         case _:
-            return _TableRows(schema, stream, streams=streams)
+            return _TableRows(schema, stream, streams=streams, width=width)
 
 
 class _TableRows:
-    def __init__(self, schema: pa.Schema, out: TextIO, *, streams: bool) -> None:
+    def __init__(self, schema: pa.Schema, out: TextIO, *, streams: bool, width: int | None) -> None:
         from lakeward.cli.output.cell_text import cell_writer, is_number, is_text, usual_width
 
         self._writers = [cell_writer(field.type) for field in schema]
@@ -51,7 +56,7 @@ class _TableRows:
             )
             for field in schema
         ]
-        width = terminal_width() if out is sys.stdout else None
+        width = terminal_width() if out is sys.stdout else width
         self._table = TextTable(columns, out, width, page_rows() if streams and width else None)
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:

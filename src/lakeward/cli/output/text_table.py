@@ -13,7 +13,7 @@ from typing import TextIO
 
 import click
 
-from lakeward.cli.output.plain_text import one_line
+from lakeward.cli.output.plain_text import has_colours, one_line
 
 NULL_TEXT = "NULL"
 _GAP = "  "
@@ -45,7 +45,7 @@ class TextTable:
         self._width = width
         self._needed = [cell_width(c.title) for c in self._columns]
         self._widths: list[int] = []
-        self._is_fancy = width is not None
+        self._is_fancy = width is not None and has_colours()
         self._page_rows = page_rows
         self._rows_under_header = 0
 

@@ -91,6 +91,13 @@ class Upserter(_Pipeline):
         """Queue keys to delete; with `columns`, only those columns of the rows are set to NULL."""
         self._loop.run(self._inner.delete_batch(self._inner.key_batch(keys)))
 
+    def change(self, rows: Any, is_put: Any) -> None:
+        """Queue a RecordBatch with all columns in its order: rows to put, and of the others the keys to delete.
+
+        `is_put` is a numpy array that says which rows are put.
+        """
+        self._loop.run(self._inner.change_batch(rows, is_put))
+
     def result(self) -> UpsertResult:
         """What has been acknowledged so far."""
         return self._inner.result()

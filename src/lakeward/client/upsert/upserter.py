@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
@@ -23,7 +25,8 @@ from lakeward.client.write.sender import Sender
 from lakeward.model.table import TableInfo
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import numpy as np
+    from numpy.typing import NDArray
 
     from lakeward.client.write.batching import Destination
 
@@ -101,6 +104,25 @@ class AsyncUpserter(Pipeline["list[Piece]"]):
         """Queue keys to delete that `key_batch` has made."""
         async with self._writing:
             await self._take_all(keys, ChangeEncoder.deletes)
+
+    async def change_batch(self, rows: pa.RecordBatch, is_put: NDArray[np.bool_]) -> None:
+        """Queue rows of all columns in their order: some to put, of the others the keys to delete."""
+        self.written_columns.check_delete()
+        sender = await self._sender()
+        async with self._writing:
+            at = 0
+            for piece in slices(rows):
+                await sender.drain(self._cluster.settings.buffer_bytes)
+                await self._take(sender, piece, self._change_encoder(is_put[at : at + piece.num_rows]))
+                at += piece.num_rows
+
+    def _change_encoder(self, is_put: NDArray[np.bool_]) -> Callable[[ChangeEncoder, pa.RecordBatch], Routed]:
+        def encode(encoder: ChangeEncoder, rows: pa.RecordBatch) -> Routed:
+            puts = list(self.written_columns.batches(rows.filter(pa.array(is_put))))
+            whole = puts[0] if len(puts) == 1 else pa.RecordBatch.from_pylist([], schema=self.written_columns.arrow)
+            return encoder.puts_and_deletes(self._keys.forms.batch(rows), is_put, whole)
+
+        return encode
 
     # -- on the way ---------------------------------------------------------------------------------------------------
 

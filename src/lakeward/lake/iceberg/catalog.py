@@ -18,6 +18,7 @@ from pyiceberg.table import Table
 from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
+from lakeward.lake.iceberg.schema.described_table import describe_table
 from lakeward.lake.iceberg.schema.format_version import check_writable, unreadable_metadata
 from lakeward.lake.iceberg.schema.layout import partition_spec, sort_order
 from lakeward.lake.iceberg.schema.types import iceberg_schema, iceberg_type
@@ -55,6 +56,21 @@ class IcebergCatalog:
         """The lake's table, if there is one."""
         try:
             return IcebergTable(self._load(path))
+        except NoSuchTableError:
+            return None
+
+    def databases(self) -> list[str]:
+        """The names of all databases, sorted."""
+        return sorted(".".join(name) for name in self._catalog.list_namespaces())
+
+    def tables(self, database: str) -> list[str]:
+        """The names of a database's tables, sorted."""
+        return sorted(name[-1] for name in self._catalog.list_tables(database))
+
+    def describe(self, path: TablePath) -> TableInfo | None:
+        """A table of the lake, whoever made it, as if it were ours."""
+        try:
+            return describe_table(path, self._load(path))
         except NoSuchTableError:
             return None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlparse
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.files.s3_path import LakePath, is_s3, lake_path
 from lakeward.lake.files.s3_properties import store_settings
+from lakeward.lake.paimon.schema.described_schema import describe_schema
 from lakeward.lake.paimon.schema.schema_file import PaimonSchema, check_types, create_schema, newest_schema, schema_of
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.table import PaimonTable
@@ -17,6 +18,7 @@ from lakeward.lake.rows.system_columns import BUCKET, OFFSET, TIMESTAMP
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.clock import Clock, SystemClock
 
+_DATABASE_END = ".db"
 _METASTORE = ("metastore", "filesystem")
 
 
@@ -43,6 +45,22 @@ class PaimonCatalog:
         directory = self._directory(path)
         return None if newest_schema(directory) is None else PaimonTable(directory, self._clock, self._storage)
 
+    def databases(self) -> list[str]:
+        """The names of all databases, sorted."""
+        return sorted({path.parent.parent.parent.name.removesuffix(_DATABASE_END) for path in self._schemas("*")})
+
+    def tables(self, database: str) -> list[str]:
+        """The names of a database's tables, sorted."""
+        return sorted({path.parent.parent.name for path in self._schemas(database)})
+
+    def describe(self, path: TablePath) -> TableInfo | None:
+        """A table of the lake, whoever made it, as if it were ours."""
+        schema = newest_schema(self._directory(path))
+        return None if schema is None else describe_schema(path, schema)
+
+    def _schemas(self, database: str) -> Iterator[LakePath]:
+        return (path for path in self._warehouse.rglob("schema-0") if _is_schema_of(path, database))
+
     def _follow_schema(self, directory: LakePath, info: TableInfo) -> PaimonSchema:
         """The newest schema with all our columns; whoever makes the same change at the same time makes it for us."""
         while True:
@@ -60,7 +78,14 @@ class PaimonCatalog:
                 return wanted
 
     def _directory(self, path: TablePath) -> LakePath:
-        return self._warehouse / f"{path.database}.db" / path.table
+        return self._warehouse / f"{path.database}{_DATABASE_END}" / path.table
+
+
+def _is_schema_of(path: LakePath, database: str) -> bool:
+    folder = path.parent.parent.parent.name
+    return path.parent.name == "schema" and (
+        folder.endswith(_DATABASE_END) if database == "*" else folder == f"{database}{_DATABASE_END}"
+    )
 
 
 def _check_names(info: TableInfo) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -16,6 +17,11 @@ from lakeward.runtime.clock import Clock
 
 _TIMEOUT_S = 10
 _ANSWER_BYTES_MAX = 4 << 20
+_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
+
+
+class _BusyError(RetriableError):
+    """The service is there, and answered that it cannot now."""
 
 
 class SignedCalls:
@@ -29,7 +35,20 @@ class SignedCalls:
     def call(
         self, method: str, url: str, what: str, by: Credentials | None, headers: Mapping[str, str], body: bytes = b""
     ) -> str:
-        """The text of the answer; `what` names the call in errors. Unsigned, where `by` is None."""
+        """The text of the answer; `what` names the call in errors. Unsigned, where `by` is None.
+
+        A store that is busy is asked again a few times.
+        """
+        for pause_s in _PAUSES_S:
+            try:
+                return self._call_once(method, url, what, by, headers, body)
+            except _BusyError:
+                time.sleep(pause_s)
+        return self._call_once(method, url, what, by, headers, body)
+
+    def _call_once(
+        self, method: str, url: str, what: str, by: Credentials | None, headers: Mapping[str, str], body: bytes
+    ) -> str:
         sent = dict(headers)
         if by is not None:
             now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)
@@ -54,7 +73,7 @@ class SignedCalls:
         said = f"{root} refused {what} ({why})."
         if status in {401, 403}:
             return DeniedError(self._code, said)
-        return InvalidError(self._code, said) if status < 500 or status == 501 else RetriableError(self._code, said)
+        return InvalidError(self._code, said) if status < 500 or status == 501 else _BusyError(self._code, said)
 
 
 def element(name: str, text: str) -> str | None:

@@ -3,6 +3,7 @@
 child         programs that end with the process that started them, however that ends
 warden        … what ends them after kill -9
 process_lock  a lock that goes with its process
+process_mark  a process, known again
 descriptors   as many open files as the system allows
 settled_heap  what the garbage collector need not look at again
 """

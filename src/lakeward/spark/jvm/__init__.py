@@ -7,4 +7,6 @@
 From the JVM's side: FlussCatalog and FlussSource hand out FlussTable; that makes FlussScan or FlussStream (splits, read
 by SplitReader) and FlussBatchWrite or FlussStreamingWrite (parts, written by PartWriter). All of them know nothing by
 themselves: they ask a Bridge, which is a Python process (lakeward.spark.bridge) out of the BridgePool of their JVM.
+WeightedAggregate stands apart, aggregates of Spark itself: MultisetAggregate keeps a Multiset for each group, as bytes
+by MultisetFormat, and SumAggregate a WeightedSum of ExactNumbers.
 """

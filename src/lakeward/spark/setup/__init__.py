@@ -1,6 +1,10 @@
 """A Spark that knows us.
 
 spark_session  a SparkSession with Java, jar, catalog and settings in place
+session_behind  … that starts behind what is done meanwhile
+active_session  the session that is active on a thread, for a while
+ingest_sources  the data sources of `spark.ingest` in a session
 java_home      a Java for Spark: the machine's own, or the one that came with the extra `spark`
+beside         work beside the main thread, which hears signals meanwhile
 jar            where the jar with the catalog is
 """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode
 from lakeward.runtime.process.child import Child, running_children
+from lakeward.spark.setup.ingest_sources import register_sources
 from lakeward.spark.setup.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.setup.java_home import java_home
 
@@ -65,6 +66,11 @@ def local_settings(master: str) -> dict[str, str]:
     }
 
 
+def local_environment(master: str) -> dict[str, str]:
+    """What a JVM on one machine must find in its environment: Spark's pages ask there where to listen, else on all."""
+    return {"SPARK_LOCAL_IP": "127.0.0.1"} if master.startswith("local") else {}
+
+
 def _cores(master: str) -> int:
     inside = master.partition("[")[2].partition("]")[0].split(",")[0]
     return int(inside) if inside.isdecimal() else len(os.sched_getaffinity(0)) if inside == "*" else 1
@@ -78,6 +84,8 @@ def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given:
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    for name, address in local_environment(master).items():
+        os.environ.setdefault(name, address)
     settings = {
         **local_settings(master),
         "spark.pyspark.python": os.environ["PYSPARK_PYTHON"],  # a JVM that runs already has not seen the variable
@@ -93,7 +101,7 @@ def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given:
     for key, value in settings.items():
         builder = builder.config(key, value)
     with _kept_jvm():
-        return builder.getOrCreate()
+        return register_sources(builder.getOrCreate())
 
 
 @contextmanager
@@ -141,7 +149,7 @@ def _add_catalog(running: SparkSession, wanted: Mapping[str, str], catalog: str)
         )
     for name, value in wanted.items():
         running.conf.set(name, value)
-    return running
+    return register_sources(running)
 
 
 def _knows_catalog(running: SparkSession) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 from lakeward.client.admin.lake import TieringRound
 from lakeward.client.blocking.sync import Connection
@@ -96,10 +96,17 @@ class ServiceMetrics:
             self._rounds.add(1, (("outcome", outcome), *_of(str(held.path))))
 
 
-class MetricsPage:
-    """Serves the metrics at http://host:port/metrics, on a thread."""
+class MetricsText(Protocol):
+    """Whatever has metrics to print."""
 
-    def __init__(self, metrics: ServiceMetrics, port: int, host: str = "0.0.0.0") -> None:  # noqa: S104 - for Prometheus
+    def text(self) -> str:
+        """Everything in Prometheus' text format."""
+
+
+class MetricsPage:
+    """Serves metrics at http://host:port/metrics, on a thread."""
+
+    def __init__(self, metrics: MetricsText, port: int, host: str = "0.0.0.0") -> None:  # noqa: S104 - for Prometheus
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if self.path != "/metrics":
@@ -117,7 +124,7 @@ class MetricsPage:
 
         self._server = ThreadingHTTPServer((host, port), Handler)
         self.port = self._server.server_port
-        self._thread = threading.Thread(target=self._server.serve_forever, name="tiering-metrics", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         self._thread.start()
 
     def close(self) -> None:

@@ -32,6 +32,7 @@ class _Aws:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, dict[str, str], str]] = []
+        self.busy = 0  # so many calls are refused first
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -59,7 +60,7 @@ class _Aws:
         elif handler.command == "POST":
             text = _STS.format(body.partition("Action=")[2].partition("&")[0])
         data = text.encode()
-        handler.send_response(200)
+        handler.send_response(503 if len(self.asked) <= self.busy else 200)
         handler.send_header("content-length", str(len(data)))
         handler.end_headers()
         handler.wfile.write(data)
@@ -161,6 +162,18 @@ def test_a_web_identity_becomes_a_session(tmp_path: Path, aws: _Aws) -> None:
     _, _, headers, body = aws.asked[0]
     assert "WebIdentityToken=a.b.c" in body
     assert "authorization" not in headers
+
+
+def test_a_service_that_is_busy_is_asked_again(tmp_path: Path, aws: _Aws) -> None:
+    """For a while, that is: then it is an error."""
+    (tmp_path / "token").write_text("a.b.c\n")
+    environment = {"AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"), "AWS_ROLE_ARN": "arn:aws:iam::1:role/r"}
+    aws.busy = 2
+    assert _found(environment, **{"s3.assumed.role.sts.endpoint": aws.url}).access_key == "session"
+    assert len(aws.asked) == 3
+    aws.busy = 100
+    with pytest.raises(LakewardError, match="refused AssumeRoleWithWebIdentity"):
+        _found(environment, **{"s3.assumed.role.sts.endpoint": aws.url})
 
 
 def test_a_container_is_given_keys(aws: _Aws) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import lakeward
 from lakeward.errors import InvalidError
-from lakeward.spark.setup.spark_session import catalog_settings, local_settings
+from lakeward.spark.setup.spark_session import catalog_settings, local_environment, local_settings
 
 
 def test_the_connector_is_an_attribute_that_loads_on_first_use() -> None:
@@ -22,7 +22,7 @@ def test_the_connector_is_an_attribute_that_loads_on_first_use() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
     assert not hasattr(lakeward.spark, "sesion")
-    assert set(dir(lakeward.spark)) == {"FlussDataSource", "jar_path", "lookup_join", "session"}
+    assert set(dir(lakeward.spark)) == {"FlussDataSource", "jar_path", "lookup_join", "script", "session"}
 
 
 def test_a_catalog_is_two_settings() -> None:
@@ -38,6 +38,8 @@ def test_settings_for_one_machine_stay_on_it() -> None:
     assert local_settings("local[7]")["spark.sql.shuffle.partitions"] == "7"
     assert local_settings("local[3,2]")["spark.sql.shuffle.partitions"] == "3"
     assert not {"spark.driver.host", "spark.sql.shuffle.partitions"} & set(local_settings("spark://host:7077"))
+    assert local_environment("local[*]") == {"SPARK_LOCAL_IP": "127.0.0.1"}
+    assert local_environment("spark://host:7077") == {}
 
 
 def test_a_setting_that_is_nobodys_is_refused() -> None:

@@ -6,7 +6,6 @@ import logging
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from lakeward.tiering.watch.watchers import Watcher
 
 _LOCAL_SLOTS = 2
-#: A signal that comes just before a wait is heard so much later.
-_TICK_S = 0.5
 
 
 def run_service(
@@ -101,22 +98,14 @@ def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterato
 
 def _start_session(settings: TieringSettings) -> Any:
     """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
-
-    from lakeward.runtime.process.child import stop_children
+    from lakeward.spark.setup.beside import begin_beside, give_up, wait_beside
     from lakeward.spark.tiering.tiering_job import tiering_session
 
-    threads = ThreadPoolExecutor(1)
-    starting = threads.submit(tiering_session, settings)
     try:
-        while not wait([starting], _TICK_S).done:
-            pass
+        return wait_beside(begin_beside(lambda: tiering_session(settings), "spark-start"))
     except BaseException:
-        logging.disable()  # of what breaks now, nothing is news
-        stop_children(0)
+        give_up()
         raise
-    finally:
-        threads.shutdown(wait=False)
-    return starting.result()
 
 
 def _leave(number: int, _frame: object) -> NoReturn:

@@ -28,7 +28,8 @@ def sql(
     """Ask a question of tables: lake and log as one, by DuckDB on this machine.
 
     Tables are named db.table; "db.table$lake" is the cold part alone. SHOW TABLES and DESCRIBE work too. Without a
-    question it is a shell. Needs the extra `duckdb`.
+    question it is a shell. Needs the extra `duckdb`. `lakeward shell` also writes, with streams and
+    jobs, on Spark.
 
     \b
     Examples:

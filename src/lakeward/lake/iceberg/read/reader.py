@@ -77,6 +77,13 @@ class IcebergReader:
             found += _on_round(above, tagged)
         return found
 
+    def history(self) -> list[LakeSnapshot]:
+        """Every snapshot that is still there, newest first, whoever made it."""
+        return [
+            LakeSnapshot(s.snapshot_id, s.timestamp_ms, None, None, None, s.properties)
+            for s in self._document.history()
+        ]
+
     def tags(self) -> dict[str, LakeSnapshot]:
         """Tags of the table but for our own, which moves."""
         document = self._document

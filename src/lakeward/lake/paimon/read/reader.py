@@ -42,6 +42,13 @@ class PaimonReader:
                 above = []
         return found
 
+    def history(self) -> list[LakeSnapshot]:
+        """Every snapshot that is still there, newest first, whoever made it."""
+        return [
+            LakeSnapshot(s.id, s.time_ms, None, None, None, s.properties)
+            for s in self._snapshots.back_from(self._snapshots.newest())
+        ]
+
     def tags(self) -> dict[str, LakeSnapshot]:
         """Tags of the table but for our own, which moves."""
         return {name: self._of_tag(snapshot) for name, snapshot in self._snapshots.tags().items() if name != ROUND_TAG}

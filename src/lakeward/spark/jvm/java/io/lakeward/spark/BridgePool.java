@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 /** The bridges of this JVM that wait for work; those that waited for minutes are closed. */
 final class BridgePool {
     private static final long IDLE_MS_MAX = 120_000;
-    private static final int IDLE_MAX = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    /** Every stream of a driver asks now and then: fewer than those, and each question would start a process. */
+    private static final int IDLE_MAX = Math.max(64, 2 * Runtime.getRuntime().availableProcessors());
     private static final List<Bridge> IDLE = new ArrayList<>();
 
     static {

@@ -17,6 +17,8 @@ public final class Extensions implements SparkSessionExtensionsProvider {
     public BoxedUnit apply(SparkSessionExtensions extensions) {
         extensions.injectParser(Extensions::watching);
         extensions.injectHintResolutionRule(GivenColumns::new);
+        MultisetAggregate.register(extensions);
+        SumAggregate.register(extensions);
         return BoxedUnit.UNIT;
     }
 

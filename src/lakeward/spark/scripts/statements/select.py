@@ -1,0 +1,116 @@
+"""SELECT, answered once or as rows that go on coming; EXPLAIN."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from lakeward.language.changes import CHANGE_TYPE, Changes
+from lakeward.language.functions import spark_text, to_spark
+from lakeward.language.plan.shape.engine import Style
+from lakeward.language.plan.shape.relation import TIME, Relation
+from lakeward.language.plan.shape.trees import column, put_under, quote
+from lakeward.language.plan.stream import NeedsBeforeError, Planner, bounded_query
+from lakeward.language.statements.rows import Explain, Insert, Select
+from lakeward.language.statements.statement import Statement
+from lakeward.spark.scripts.planning.spark_engine import SparkEngine
+from lakeward.spark.scripts.state.live_rows import LiveRows
+from lakeward.spark.scripts.state.outcome import Outcome
+from lakeward.spark.scripts.state.script_settings import Mode
+from lakeward.spark.scripts.statements.context import Context, within
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def select(statement: Select, context: Context) -> Outcome:
+    """The rows of a query: those there are now, or in streaming mode those that come."""
+    with within(statement):
+        engine = context.engine()
+        if context.settings.mode is not Mode.STREAMING:
+            return Outcome(statement=statement, frame=engine.frame(bounded_query(engine, statement.query, {})))
+        query, limit = _without_limit(statement.query)
+        relation = _plan(query, engine)
+        if not relation.is_stream:
+            return Outcome(statement=statement, frame=engine.frame(bounded_query(engine, statement.query, {})))
+        return Outcome(statement=statement, live=_live(relation, engine, limit))
+
+
+def _plan(query: exp.Query, engine: SparkEngine) -> Relation:
+    try:
+        return Planner(engine, Style.BY_KEY).plan(query)
+    except NeedsBeforeError:
+        return Planner(engine, Style.BEFORE_AND_AFTER).plan(query)
+
+
+def _without_limit(query: exp.Query) -> tuple[exp.Query, int | None]:
+    """LIMIT of a streaming SELECT: that many rows are shown."""
+    limit = query.args.get("limit")
+    if limit is None or not isinstance(limit.expression, exp.Literal):
+        return query, None
+    copy = query.copy()
+    copy.set("limit", None)
+    return copy, int(limit.expression.name)
+
+
+def _live(relation: Relation, engine: SparkEngine, limit: int | None) -> LiveRows:
+    hidden = [column(CHANGE_TYPE)] if relation.has_changes else []
+    tree = exp.select(*(column(name) for name in relation.columns), *hidden).from_(put_under(relation.tree, "query"))
+    frame = engine.frame(tree)
+    live = LiveRows(_schema(frame), _key(relation), has_changes=relation.has_changes, limit=limit)
+    place = tempfile.mkdtemp(prefix="lakeward-select-")
+    writer = frame.writeStream.outputMode(relation.mode).option("checkpointLocation", place)
+    live.query = writer.foreachBatch(live.take).start()
+    live.when_stopped(lambda: shutil.rmtree(place, ignore_errors=True))
+    return live
+
+
+def _key(relation: Relation) -> tuple[str, ...] | None:
+    if relation.key is None or relation.changes is not Changes.UPSERT:
+        return None  # changes of a JOIN come in any order: rows are counted, which does not mind
+    return tuple(min(part) for part in relation.key)
+
+
+def _schema(frame: DataFrame) -> pa.Schema:
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    names = [name for name in frame.columns if name not in {CHANGE_TYPE, TIME}]
+    return to_arrow_schema(frame.select(*(quote(name) for name in names)).schema)
+
+
+def explain(statement: Explain, context: Context) -> Outcome:
+    """What a statement becomes on Spark, and how Spark would do it."""
+    inner: Statement = statement.statement
+    if not isinstance(inner, (Select, Insert)):
+        return Outcome(statement=statement, frame=context.spark.sql(statement.text))
+    with within(inner):
+        engine = context.engine()
+        is_bounded = context.settings.mode is Mode.BATCH or (
+            isinstance(inner, Select) and context.settings.mode is not Mode.STREAMING
+        )
+        if is_bounded:
+            tree: exp.Expr = bounded_query(engine, inner.query, {})
+            kind = "bounded rows"
+        else:
+            relation = _plan(inner.query, engine)
+            tree = relation.tree
+            kind = f"a stream; {relation.changes.value}" if relation.is_stream else "bounded rows"
+        lines = [f"== {kind} ==", spark_text(to_spark(tree)), "", *_spark_plan(engine.frame(tree))]
+    return Outcome(statement=statement, table=pa.table({"plan": lines}))
+
+
+def _spark_plan(frame: DataFrame) -> list[str]:
+    """How Spark would do it; of a stream, what it has understood: how is only known when it runs."""
+    if frame.isStreaming:
+        plan: str = frame._jdf.queryExecution().analyzed().toString()
+        return ["== Logical Plan ==", *plan.strip().splitlines()]
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        frame.explain()
+    return told.getvalue().strip().splitlines()

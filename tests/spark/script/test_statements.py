@@ -1,0 +1,176 @@
+"""Statements of scripts, by what is there afterwards."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+import pytest
+from script_bench import Bench
+from server_process import ServerProcess
+
+import lakeward as lw
+from lakeward.language.place import Place, ScriptError
+
+
+def test_a_table_takes_what_its_definition_says(bench: Bench) -> None:
+    """Computed columns, LIKE, hints, partial inserts, views with names of their own; DESCRIBE and SHOW tell it."""
+    bench.run(
+        "CREATE TABLE sold (id BIGINT, price DECIMAL(10, 2), pieces INT, total AS price * pieces, at TIMESTAMP(3),"
+        " WATERMARK FOR at AS at - INTERVAL '5' SECOND) COMMENT 'what was sold' WITH ('bucket.num' = '2');"
+        "INSERT INTO sold (id, price, pieces) VALUES (1, 2.50, 4), (2, 1.25, 2);"
+        "CREATE TABLE again (note STRING) LIKE sold (EXCLUDING OPTIONS);"
+        "CREATE VIEW totals (number, amount) AS SELECT id, total FROM sold WHERE pieces > 2;"
+    )
+    assert bench.rows("SELECT id, total, at FROM sold") == [(1, Decimal("10.00"), None), (2, Decimal("2.50"), None)]
+    assert bench.rows("SELECT * FROM totals") == [(1, Decimal("10.00"))]
+    assert bench.rows("SELECT id FROM sold /*+ OPTIONS('scan.split.rows' = '1') */ AS s WHERE s.id = 2") == [(2,)]
+    described = bench.rows("DESCRIBE again")
+    assert [row[:2] for row in described if row[0] in {"note", "price"}] == [
+        ("note", "STRING"),
+        ("price", "DECIMAL(10, 2)"),
+    ]
+    assert ("at", "TIMESTAMP(3)", True, "", "", "at - INTERVAL '5' SECOND", "") in described
+    assert bench.rows("SHOW TABLES") == [("again",), ("sold",), ("totals",)]
+    assert "WATERMARK FOR `at` AS at - INTERVAL '5' SECOND" in bench.rows("SHOW CREATE TABLE sold")[0][0]
+
+
+def test_a_script_can_be_run_again(bench: Bench) -> None:
+    """What is there as it is described is told; what is there and differs is refused by its first difference."""
+    create = "CREATE DATABASE twice; CREATE TABLE twice.t (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED)"
+    assert [outcome.notices for outcome in bench.run(create)] == [(), ()]
+    told = [notice for outcome in bench.run(create) for notice in outcome.notices]
+    assert told == ["Database here.twice is there already.", "Table here.twice.t is there already."]
+    with pytest.raises(ScriptError, match="v is STRING, not INT"):
+        bench.run("CREATE TABLE twice.t (id BIGINT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
+    bench.run("DROP TABLE twice.t; DROP DATABASE twice")
+
+
+def test_rows_of_primary_key_tables_are_changed(bench: Bench) -> None:
+    """Partial inserts, UPDATE, DELETE, MERGE, INSERT OVERWRITE, TRUNCATE; functions are those of the language."""
+    bench.run(
+        "CREATE TABLE stock (id BIGINT, name STRING, pieces INT, PRIMARY KEY (id) NOT ENFORCED);"
+        "INSERT INTO stock VALUES (1, 'pen', 3), (2, 'ink', 5), (3, 'cap', 1);"
+        "INSERT INTO stock (id, pieces) VALUES (2, 6);"
+        "UPDATE stock SET name = name || IFNULL(CAST(NULL AS STRING), '!') WHERE id = 1;"
+        "DELETE FROM stock WHERE CHAR_LENGTH(name) = 3 AND pieces = 1;"
+        "MERGE INTO stock AS t USING (SELECT 4 AS id, 'mug' AS name UNION ALL SELECT 2, 'INK') AS s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, s.name)"
+    )
+    assert bench.table("stock") == [(1, "pen!", 3), (2, "INK", 6), (4, "mug", None)]
+    bench.run("INSERT OVERWRITE stock VALUES (9, 'new', 1)")
+    assert bench.table("stock") == [(9, "new", 1)]
+    bench.run("TRUNCATE TABLE stock")
+    assert bench.table("stock") == []
+
+
+def test_partitions_are_written_and_read(bench: Bench) -> None:
+    """A partition is named in the INSERT, or comes with the rows."""
+    bench.run(
+        "CREATE TABLE days (id BIGINT, dt STRING) PARTITIONED BY (dt);"
+        "INSERT INTO days VALUES (1, '2026-01-01');"
+        "INSERT INTO days PARTITION (dt = '2026-01-02') SELECT 2;"
+    )
+    assert bench.table("days") == [(1, "2026-01-01"), (2, "2026-01-02")]
+
+
+def test_windows_of_bounded_rows(bench: Bench) -> None:
+    """TUMBLE, HOP, SESSION and CUMULATE, as table functions and in GROUP BY."""
+    at = "TIMESTAMP '2026-01-01 00:00:{:02d}'"
+    values = ", ".join(f"({number}, {at.format(second)})" for number, second in ((1, 1), (2, 9), (3, 31)))
+    bench.run(f"CREATE TABLE e (id BIGINT, ts TIMESTAMP(3)); INSERT INTO e VALUES {values}")
+
+    def second(number: int) -> datetime:
+        return datetime(2026, 1, 1, 0, number // 60, number % 60)
+
+    assert bench.rows(
+        "SELECT window_start, window_end, COUNT(*) FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+        " GROUP BY window_start, window_end"
+    ) == [(second(0), second(10), 2), (second(30), second(40), 1)]
+    assert bench.rows(
+        "SELECT HOP_START(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND), COUNT(*) FROM e"
+        " GROUP BY HOP(ts, INTERVAL '10' SECOND, INTERVAL '20' SECOND)"
+    ) == [(datetime(2025, 12, 31, 23, 59, 50), 2), (second(0), 2), (second(20), 1), (second(30), 1)]
+    assert bench.rows(
+        "SELECT window_start, window_end, COUNT(*) FROM TABLE(SESSION(TABLE e, DESCRIPTOR(ts), INTERVAL '15' SECOND))"
+        " GROUP BY window_start, window_end"
+    ) == [(second(1), second(24), 2), (second(31), second(46), 1)]
+    assert bench.rows(
+        "SELECT window_start, window_end, COUNT(*) FROM TABLE("
+        "CUMULATE(TABLE e, DESCRIPTOR(ts), INTERVAL '20' SECOND, INTERVAL '60' SECOND))"
+        " GROUP BY window_start, window_end"
+    ) == [(second(0), second(20), 2), (second(0), second(40), 3), (second(0), second(60), 3)]
+    assert bench.rows("SELECT id, window_time FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' MINUTE))")[0] == (
+        1,
+        datetime(2026, 1, 1, 0, 0, 59, 999000),
+    )
+
+
+def test_explain_tells_what_a_statement_becomes(bench: Bench) -> None:
+    """The Spark SQL and Spark's plan, of bounded rows and of a stream."""
+    bench.run("CREATE TABLE e (id BIGINT); CREATE TABLE n (id BIGINT, c BIGINT, PRIMARY KEY (id) NOT ENFORCED)")
+    bounded = [line for (line,) in bench.rows("EXPLAIN SELECT id, COUNT(*) AS c FROM e GROUP BY id")]
+    assert "== bounded rows ==" in bounded
+    assert any("HashAggregate" in line for line in bounded)
+    stream = [line for (line,) in bench.rows("EXPLAIN INSERT INTO n SELECT id, COUNT(*) FROM e GROUP BY id")]
+    assert any(line.startswith("== a stream; rows are changes by key") for line in stream)
+    assert any("GROUP BY" in line and "_change_type" in line for line in stream)
+    assert any("Aggregate" in line for line in stream)
+
+
+def test_spark_sql_stays_usable(bench: Bench, server: ServerProcess) -> None:
+    """Tables of Spark's own, and the cluster's under Spark's catalog, beside those of the script."""
+    bench.run(
+        "CREATE TABLE ours (id BIGINT); INSERT INTO ours VALUES (1), (2);"
+        "CREATE TABLE sparks (id BIGINT, v STRING) USING parquet;"
+        "INSERT INTO sparks SELECT id, UPPER('v' || id) FROM ours;"
+    )
+    assert bench.rows("SELECT s.v FROM sparks s JOIN ours o ON s.id = o.id WHERE o.id > 1") == [("V2",)]
+    assert bench.rows("SELECT transform(sequence(1, 3), x -> x * 2) AS doubled") == [([2, 4, 6],)]
+    bench.run("DROP TABLE sparks")
+    with lw.connect(server.bootstrap) as conn:
+        conn.create_table("fluss.seen_by_name", "id BIGINT").append([{"id": 7}])
+    bench.run("USE CATALOG default_catalog")
+    assert bench.rows("SELECT * FROM fluss.seen_by_name") == [(7,)]
+    assert bench.rows("SELECT * FROM seen_by_name") == [(7,)]
+    bench.run("DROP TABLE fluss.fluss.seen_by_name")
+
+
+def test_an_error_stops_the_script_and_says_where(bench: Bench) -> None:
+    """Statements before it stand; the message has the line, the column, and what to do."""
+    text = (
+        "CREATE TABLE a (id BIGINT);\nINSERT INTO a VALUES (1);\nINSERT INTO a VALUES (2);\n"
+        "SELECT 1;\nSELECT 2;\nSELECT 3;\nSELECT idd\n  FROM a;\nINSERT INTO a VALUES (3);"
+    )
+    with pytest.raises(ScriptError) as caught:
+        bench.run(text)
+    assert caught.value.place == Place(7, 8)
+    assert "idd" in caught.value.sentence
+    assert bench.table("a") == [(1,), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("SELECT * FROM nowhere", 1, "there is no table 'nowhere'"),
+        ("CREATE TEMPORARY TABLE k (id BIGINT) WITH ('connector' = 'prnt')", 1, "did you mean 'print'?"),
+        ("CREATE TABLE k (id BIGINT, PRIMARY KEY (no) NOT ENFORCED)", 1, "the primary key names 'no'"),
+        ("CREATE TABLE k (id STRING, WATERMARK FOR id AS id)", 1, "TIMESTAMP"),
+        ("\nINSERT INTO t SELECT 'x', 1", 2, "the query gives 2 columns"),
+        ("INSERT INTO t SELECT 'x'", 1, "column 'id' of"),
+        ("SET 'execution.runtime-mood' = 'batch'", 1, "'execution.runtime-mode'"),
+        ("SET 'execution.runtime-mode' = 'quick'", 1, "quick"),
+        ("CREATE TEMPORARY TABLE k (id BIGINT) WITH (\n'conector' = 'print')", 2, "Did you mean 'connector'?"),
+        ("CREATE TABLE my-table (id BIGINT)", 1, "`backticks`"),
+        ("USE CATALOG nope", 1, "There is no catalog 'nope'"),
+        ("DROP VIEW t", 1, "say DROP TABLE"),
+        ("UPDATE t SET id = 3", 1, "rows are only appended"),
+    ],
+)
+def test_a_mistake_is_told_with_what_to_do(bench: Bench, text: str, line: int, words: str) -> None:
+    """One sentence each, at the line of the mistake."""
+    bench.run("CREATE TABLE t (id BIGINT)")
+    with pytest.raises(ScriptError) as caught:
+        bench.run(text)
+    assert words in caught.value.sentence
+    assert caught.value.place.line == line

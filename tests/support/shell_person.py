@@ -1,0 +1,64 @@
+"""A person at `lakeward shell`: types, presses keys, reads what is on the screen without colours."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from terminal import CTRL_C, Terminal
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[a-zA-Z]|[78=>]|\][^\x07]*\x07)")
+_PROMPT = "lakeward>"
+
+
+class ShellPerson(Terminal):
+    """One shell. What was on the screen before the last statement is not looked at."""
+
+    def __init__(self, *arguments: str, state: Path, **environment: str) -> None:
+        state.mkdir(exist_ok=True)
+        given = {"LAKEWARD_STATE": str(state), "PROMPT_TOOLKIT_NO_CPR": "1", **environment}
+        super().__init__("shell", *arguments, directory=state, **given)
+        self._mark_at = 0
+
+    @property
+    def screen(self) -> str:
+        """What came since the last statement."""
+        return _ESCAPE.sub("", self.text[self._mark_at :]).replace("\r", "")
+
+    def sees(self, *words: str, within_s: float = 120) -> bool:
+        """Wait until all of the words are there."""
+        return self.wait_until(lambda _: all(word in self.screen for word in words), within_s)
+
+    def is_asked(self, within_s: float = 120) -> bool:
+        """Wait for an empty prompt."""
+        return self.wait_until(lambda _: self.screen.rstrip().endswith(_PROMPT), within_s)
+
+    def type(self, text: str) -> None:
+        """Type without an end."""
+        self.press(text.encode())
+
+    def gets(self, keys: bytes, *words: str) -> bool:
+        """Press keys, and see what comes of it."""
+        self._mark_at = len(self.text)
+        self.press(keys)
+        return self.sees(*words)
+
+    def completes(self, typed: str, expected: str) -> bool:
+        """Type, press Tab, and see what stands there then."""
+        return self.gets(f"{typed}\t".encode(), expected)
+
+    def ask(self, statement: str, within_s: float = 120) -> str:
+        """Type a statement, press Enter, wait for the next prompt; what was told meanwhile."""
+        self._mark_at = len(self.text)
+        self.type(statement)
+        self.wait_until(lambda _: statement[-8:].strip() in self.screen, 20)
+        self._mark_at = len(self.text)
+        self.press(b"\r")
+        assert self.is_asked(within_s), self.screen
+        return self.screen.rpartition(_PROMPT)[0]
+
+    def forget(self) -> None:
+        """Ctrl-C, and a new prompt."""
+        self.press(CTRL_C)
+        assert self.is_asked(), self.screen
+        self._mark_at = len(self.text)

@@ -1,0 +1,67 @@
+"""What Spark throws, in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeward.errors import ErrorCode
+from lakeward.spark.scripts.jobs.spark_failure import (
+    failure_sentence,
+    is_of_damage,
+    is_of_other_query,
+    is_of_spark,
+    plain_reason,
+)
+
+QUERY = "[STREAM_FAILED] Query [id = 1a-2b, runId = 3c-4d] terminated with exception: "
+BEHIND = " SQLSTATE: XXKST\n=== Streaming Query ===\nIdentifier: [id = 1a-2b]\nLogical Plan:\nProject"
+PYTHON = (
+    "[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):\n"
+    '  File "/x.py", line 42, in bad\n    raise wrong\n'
+    "lakeward.errors.InvalidError: The row does not fit.\n SQLSTATE: 38000"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "innermost", "sentence"),
+    [
+        (QUERY + PYTHON + BEHIND, "", "The row does not fit."),
+        (QUERY + "The server is away." + BEHIND, "", "The server is away."),
+        (
+            QUERY
+            + "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\n== SQL (line 1, position 1) ==\nid/0\n^^^"
+            + BEHIND,
+            "",
+            "[DIVIDE_BY_ZERO] Division by zero.",
+        ),
+        (
+            QUERY + "Writing job aborted" + BEHIND,
+            "java.io.IOException: No space left on device",
+            "No space left on device",
+        ),
+        (QUERY + "assertion failed" + BEHIND, "There are [1] sources now", "There are [1] sources now"),
+        (
+            "No column `nme`. Did you mean `n`?; line 1 pos 13;\n'Project [id#1L, 'nme]",
+            "",
+            "No column `nme`. Did you mean `n`?",
+        ),
+        ("", "", "Spark gave no reason."),
+    ],
+)
+def test_the_reason_without_its_wrapping(text: str, innermost: str, sentence: str) -> None:
+    """Ours where there is one, else Spark's own first sentence, else the innermost cause."""
+    assert plain_reason(text, innermost) == sentence
+
+
+def test_an_error_of_ours_is_told_as_it_is() -> None:
+    """There is nothing to unwrap."""
+    assert failure_sentence(ErrorCode.TABLE_NOT_EXIST.error("No such table.")) == "No such table."
+    assert not is_of_spark(ValueError())
+
+
+def test_checkpoints_of_other_queries_and_damaged_ones_are_told_apart() -> None:
+    """Each has its own way out."""
+    other = "assertion failed: There are [1] sources in the checkpoint offsets and now there are [2] sources requested"
+    damage = "Failed to read log file file:/c/offsets/1. Incomplete log file"
+    assert [is_of_other_query(text) for text in (other, damage, "disk full")] == [True, False, False]
+    assert [is_of_damage(text) for text in (other, damage, "disk full")] == [False, True, False]
