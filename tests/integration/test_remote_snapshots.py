@@ -21,6 +21,7 @@ from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
 
 Start = Callable[..., LostServer]
 STATE = "fluss.state"
+SHARED = "lakeward_remote_snapshot_shared_bytes_total"
 _PATH = PbTablePath(database_name="fluss", table_name="state")
 _MINUTE_MS = 60_000
 
@@ -110,21 +111,31 @@ def test_files_are_shared_and_the_last_ones_kept(start: Start, tmp_path: Path) -
     directory = tmp_path / "remote" / "kv" / "fluss" / "state-0" / "0"
     with server.connect() as connection:
         table = connection.create_table(STATE, "id INT, name STRING", primary_key=["id"], buckets=1)
+        shared = 0.0
         for turn in range(6):
             before = server.snapshot_ids(STATE).get((None, 0), [])
             table.upsert(rows(turn))
             assert eventually(lambda before=before: server.snapshot_ids(STATE)[None, 0][-1:] > before[-1:])
             if turn == 3:
+                shared += server.metric(SHARED)
                 orphan = directory / "shared" / "00000000-orphan"
                 orphan.write_bytes(b"what a crash left")
                 server.process.restart(kill=True)
-    assert server.metric("lakeward_remote_snapshot_shared_bytes_total") > 0
-    assert len(server.snapshot_ids(STATE)[None, 0]) == 2
+    assert shared + server.metric(SHARED) > 0
+    assert eventually(lambda: len(server.snapshot_ids(STATE)[None, 0]) == 2)
+
+    def documents() -> list[bytes]:
+        return [file.read_bytes() for file in sorted(directory.glob("snap-*/_METADATA"))]
 
     def only_named_files() -> bool:
-        found = [SnapshotMetadata.of_json(file.read_bytes()) for file in directory.glob("snap-*/_METADATA")]
-        named = {Path(file.path) for one in found for file in one.files}
-        present = {path for path in directory.rglob("*") if path.is_file() and path.name != "_METADATA"}
+        try:
+            found = documents()
+            present = {path for path in directory.rglob("*") if path.is_file() and path.name != "_METADATA"}
+            if documents() != found:  # a snapshot came or went meanwhile
+                return False
+        except FileNotFoundError:
+            return False
+        named = {Path(file.path) for one in found for file in SnapshotMetadata.of_json(one).files}
         assert named <= present or len(found) > 2, "something is named that is not there"
         return len(found) == 2 and named == present
 

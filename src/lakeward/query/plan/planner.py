@@ -112,12 +112,20 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
     return Plan(tuple(splits), summary(info, request, splits, of_all, _share(cold, splits)))
 
 
+def _check_still_missing(table: Table, request: ReadRequest) -> None:
+    """The lake is asked before the server is: its first snapshot may have come between the two questions."""
+    reader = open_reader(table.info, request.options)
+    if reader is not None and chosen_snapshot(table.info, reader, request.settings) is not None:
+        raise OvertakenError(f"The first snapshot of {table.path} came into the lake while its read was planned.")
+
+
 def _without_snapshot(conn: Connection, table: Table, request: ReadRequest, reader: LakeReader | None) -> Plan:
     """Nothing is in the lake, or was at the asked time."""
     as_of_ms = request.settings.as_of_ms
     if as_of_ms is None:
         told = conn.lake.snapshot(table.path)
         if told is not None:
+            _check_still_missing(table, request)
             raise LakeUnavailableError(
                 ErrorCode.LAKE_SNAPSHOT_NOT_EXIST,
                 f"The server knows of snapshot {told.snapshot_id} of {table.path}, but the lake that is configured "

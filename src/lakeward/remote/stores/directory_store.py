@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
@@ -32,6 +33,8 @@ class DirectoryStore:
         self.url = url
         self._root = root
         self._disk = LocalFiles()
+        #: Held while a directory is made and gets its first file, and while empty ones go.
+        self._directories = Lock()
 
     async def put(self, path: str, data: bytes) -> None:
         """Store a small file, in place of what is there."""
@@ -130,12 +133,13 @@ class DirectoryStore:
         return self._root / checked_path(path)
 
     def _part(self, path: str) -> Path:
-        """A file beside the one to be; its directory may have been emptied and removed a moment ago."""
+        """A file beside the one to be; another process may have removed its directory a moment ago."""
         beside = beside_of(self._place(path))
         for tries_left in reversed(range(_MKDIR_TRIES)):
             try:
-                make_directory(beside.parent)
-                beside.touch()
+                with self._directories:
+                    make_directory(beside.parent)
+                    beside.touch()
                 if not path.startswith(_OF_THE_SERVER):
                     share(beside)
             except FileNotFoundError:
@@ -204,7 +208,8 @@ class DirectoryStore:
     def _prune(self, directory: Path) -> None:
         while directory != self._root and self._root in directory.parents:
             try:
-                directory.rmdir()
+                with self._directories:
+                    directory.rmdir()
             except FileNotFoundError:
                 pass
             except OSError:
