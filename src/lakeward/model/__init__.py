@@ -8,6 +8,7 @@ schema       Column, Schema: columns with ids, keys, evolution
 table        TablePath, TableDescriptor, TableInfo
 partition    PartitionSpec names, and the text form of typed partition values (partition_text: read backwards)
 bucket       TableBucket: the unit that has one log
+principal    Principal: who asks
 names        which names are legal for databases, tables and partition values
 json_form    descriptors ↔ JSON, as stored and as sent
 """

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
+from lakeward.model.principal import ANONYMOUS
 from lakeward.protocol.codec import Parts
 from lakeward.protocol.frame_reader import FrameReader
 from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, request_in
@@ -107,6 +108,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self.state: dict[str, object] = {}
         self._endings: list[Callable[[], None]] = []
         self.peer = "?"
+        self.principal = ANONYMOUS
         self.told_address: tuple[str, int] = ("", 0)
 
     # -- life
