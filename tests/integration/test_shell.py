@@ -222,7 +222,6 @@ def test_a_view_changes_as_rows_come(shell: ShellPerson, server: ServerProcess) 
     assert shell.is_asked()
 
 
-@pytest.mark.skip(reason="the shell hangs after the last y since 6d9d1dd; not found yet")
 def test_a_job_goes_on_behind_the_prompt(server: ServerProcess, tmp_path: Path) -> None:
     """Ctrl-D asks once; ended with the shell, it goes on where it was in the next one."""
     state = tmp_path / "state"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pyte
 from terminal import CTRL_C, Terminal
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[a-zA-Z]|[78=>]|\][^\x07]*\x07)")
 _PROMPT = "lakeward>"
+#: What programs take a terminal for that does not say how large it is.
+_COLUMNS, _LINES = 80, 24
 
 
 class ShellPerson(Terminal):
@@ -44,8 +47,9 @@ class ShellPerson(Terminal):
         return self.sees(*words)
 
     def completes(self, typed: str, expected: str) -> bool:
-        """Type, press Tab, and see what stands there then."""
-        return self.gets(f"{typed}\t".encode(), expected)
+        """Type, press Tab, and see what stands in the line of the cursor then."""
+        self.type(f"{typed}\t")
+        return self.wait_until(lambda text: expected in _line_of_cursor(text), 120)
 
     def ask(self, statement: str, within_s: float = 120) -> str:
         """Type a statement, press Enter, wait for the next prompt; what was told meanwhile."""
@@ -62,3 +66,10 @@ class ShellPerson(Terminal):
         self.press(CTRL_C)
         assert self.is_asked(), self.screen
         self._mark_at = len(self.text)
+
+
+def _line_of_cursor(text: str) -> str:
+    """A prompt is drawn in pieces, with steps of the cursor in between: only a terminal knows what is where."""
+    screen = pyte.Screen(_COLUMNS, _LINES)
+    pyte.Stream(screen).feed(text)
+    return str(screen.display[screen.cursor.y])

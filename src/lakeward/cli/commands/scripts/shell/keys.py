@@ -30,8 +30,10 @@ class HeldKeys:
 
     @contextmanager
     def releasing(self) -> Iterator[None]:
-        """… but for a question that is asked plainly."""
+        """… but for a question that is asked plainly, which what was typed before it does not answer."""
         self.release()
+        if self._before is not None:
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)  # an Enter that was held ends no line of a plain terminal
         try:
             yield
         finally:

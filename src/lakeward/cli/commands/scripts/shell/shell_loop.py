@@ -164,9 +164,9 @@ class ShellLoop:
         names = ", ".join(job.name for job in running)
         say(f"With this shell end its jobs: {names}.")
         say("Each goes on where it was when the same statement is run again, here or by `lakeward run`.")
-        click.echo("End them? [y/N] ", nl=False, err=True)
         try:
             with self._keys.releasing(), self._interrupts.raising():
+                click.echo("End them? [y/N] ", nl=False, err=True)
                 return input().strip().lower() in {"y", "yes"}
         except EOFError:  # Ctrl-D once more
             say("")
