@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 from lakeward.capture.mysql import mysql_options as rows
 from lakeward.capture.mysql.cells.temporal import ValueRules, ZeroDates
-from lakeward.capture.mysql.server.server_settings import ServerSettings, TablePattern
+from lakeward.capture.mysql.server.server_settings import ServerSettings
+from lakeward.capture.name_pattern import NamePattern
 from lakeward.errors import ErrorCode, LakewardError
 
 _ANY_DOT = "\0"
@@ -46,7 +47,7 @@ def _need(key: str, value: str | None) -> str:
     return value
 
 
-def _patterns_of(options: Mapping[str, str]) -> tuple[TablePattern, ...]:
+def _patterns_of(options: Mapping[str, str]) -> tuple[NamePattern, ...]:
     tables, database, table = (row.read(options) for row in (rows.TABLES, rows.DATABASE_NAME, rows.TABLE_NAME))
     if tables and not database and not table:
         return _full_names("tables", tables)
@@ -58,17 +59,17 @@ def _patterns_of(options: Mapping[str, str]) -> tuple[TablePattern, ...]:
     name = (table or ".*").replace("\\.", ".") if re.fullmatch(r"\w+", (table or "").replace("\\.", "")) else table
     if name and name.startswith(f"{database}."):
         name = name.removeprefix(f"{database}.")
-    return (TablePattern(_regex("database-name", database), _regex("table-name", name or ".*")),)
+    return (NamePattern(_regex("database-name", database), _regex("table-name", name or ".*")),)
 
 
-def _full_names(key: str, text: str) -> tuple[TablePattern, ...]:
+def _full_names(key: str, text: str) -> tuple[NamePattern, ...]:
     r"""Names such as `shop.orders` and `shop.\.*`: the first plain dot ends the database, `\.` is any character."""
     patterns = []
     for part in filter(None, (p.strip() for p in text.split(","))):
         database, dot, table = part.replace("\\.", _ANY_DOT).partition(".")
         if not dot or not table:
             raise _wrong(key, f"'{part}' is not a database and a table with a dot between them, such as shop.\\.*")
-        patterns.append(TablePattern(*(_regex(key, side.replace(_ANY_DOT, ".")) for side in (database, table))))
+        patterns.append(NamePattern(*(_regex(key, side.replace(_ANY_DOT, ".")) for side in (database, table))))
     return tuple(patterns)
 
 

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Self
 
+from lakeward.capture.name_pattern import NamePattern
 from lakeward.capture.postgres import postgres_options as rows
-from lakeward.capture.postgres.server.server_settings import ServerSettings, TablePattern
+from lakeward.capture.postgres.server.server_settings import ServerSettings
 from lakeward.errors import ErrorCode, LakewardError
 
 _ANY_DOT = "\0"
@@ -72,7 +73,7 @@ def _checked_slot(name: str) -> str:
     return name
 
 
-def _included_tables(options: Mapping[str, str], database: str) -> tuple[TablePattern, ...]:
+def _included_tables(options: Mapping[str, str], database: str) -> tuple[NamePattern, ...]:
     tables, table = rows.TABLES.read(options), rows.TABLE_NAME.read(options)
     if bool(tables) == bool(table):
         raise ErrorCode.INVALID_CONFIG.error(
@@ -81,10 +82,10 @@ def _included_tables(options: Mapping[str, str], database: str) -> tuple[TablePa
     if tables:
         return _full_names("tables", tables, database)
     name = _regex("table-name", table or "")
-    return tuple(TablePattern(_regex("schema-name", space), name) for space in rows.SCHEMA_NAME.read(options))
+    return tuple(NamePattern(_regex("schema-name", space), name) for space in rows.SCHEMA_NAME.read(options))
 
 
-def _full_names(key: str, text: str, database: str) -> tuple[TablePattern, ...]:
+def _full_names(key: str, text: str, database: str) -> tuple[NamePattern, ...]:
     r"""Names such as `public.orders` and `public.\.*`; the database may stand before them."""
     patterns = []
     for part in filter(None, (p.strip() for p in text.split(","))):
@@ -93,7 +94,7 @@ def _full_names(key: str, text: str, database: str) -> tuple[TablePattern, ...]:
             words = words[1:]
         if len(words) != 2 or not all(words):
             raise _wrong(key, f"'{part}' is not a schema and a table with a dot between them, such as public.\\.*")
-        patterns.append(TablePattern(*(_regex(key, word.replace(_ANY_DOT, ".")) for word in words)))
+        patterns.append(NamePattern(*(_regex(key, word.replace(_ANY_DOT, ".")) for word in words)))
     return tuple(patterns)
 
 

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from lakeward.capture.mysql.cells.temporal import ValueRules
+from lakeward.capture.name_pattern import NamePattern
 from lakeward.capture.port import TableId
 from lakeward.errors import ErrorCode
 
 #: Databases of the server itself.
 SYSTEM_DATABASES = frozenset({"information_schema", "mysql", "performance_schema", "sys"})
-
-
-@dataclass(frozen=True, slots=True)
-class TablePattern:
-    """A regular expression for databases and one for tables; the whole name must match."""
-
-    database: re.Pattern[str]
-    table: re.Pattern[str]
-
-    def is_of(self, table: TableId) -> bool:
-        """Whether it names that table."""
-        return bool(self.database.fullmatch(table.space) and self.table.fullmatch(table.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +24,8 @@ class ServerSettings:
     port: int
     username: str
     password: str = field(repr=False)
-    included: tuple[TablePattern, ...] = ()
-    excluded: tuple[TablePattern, ...] = ()
+    included: tuple[NamePattern, ...] = ()
+    excluded: tuple[NamePattern, ...] = ()
     #: The numbers among which one is chosen for each reader of the binlog; empty: any.
     server_ids: range = range(0)
     connect_timeout_s: float = 30.0
@@ -62,7 +50,7 @@ class ServerSettings:
     @property
     def patterns(self) -> str:
         """The patterns, for messages."""
-        return ", ".join(f"{p.database.pattern}.{p.table.pattern}" for p in self.included)
+        return ", ".join(f"{p.space.pattern}.{p.table.pattern}" for p in self.included)
 
 
 def tls_arguments(settings: ServerSettings) -> dict[str, Any]:

@@ -6,21 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lakeward.capture.name_pattern import NamePattern
 from lakeward.capture.port import TableId
 
 _SYSTEM_SPACES = re.compile(r"pg_.*|information_schema")
-
-
-@dataclass(frozen=True, slots=True)
-class TablePattern:
-    """A regular expression for schemas and one for tables; the whole name must match."""
-
-    space: re.Pattern[str]
-    table: re.Pattern[str]
-
-    def is_of(self, table: TableId) -> bool:
-        """Whether it names that table."""
-        return bool(self.space.fullmatch(table.space) and self.table.fullmatch(table.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +23,8 @@ class ServerSettings:
     database: str
     slot: str
     publication: str
-    included: tuple[TablePattern, ...] = ()
-    excluded: tuple[TablePattern, ...] = ()
+    included: tuple[NamePattern, ...] = ()
+    excluded: tuple[NamePattern, ...] = ()
     publishes_all: bool = False
     connect_timeout_s: float = 30.0
     read_timeout_s: float = 60.0
