@@ -516,6 +516,15 @@ ROWS_CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("SELECT LISTAGG(s) WITHIN GROUP (ORDER BY s DESC) FROM function_rows", [("c,b,a",)]),
     ("SELECT x FROM UNNEST(ARRAY[1, 2]) AS u (x)", [(1,), (2,)]),
     ("SELECT k, x FROM function_rows LEFT JOIN UNNEST(ARRAY[n]) AS u (x) ON TRUE WHERE n = 5", [(1, 5)]),
+    (
+        "SELECT x FROM function_rows LEFT JOIN UNNEST(NULLIF(ARRAY[n], ARRAY[5])) AS u (x) ON TRUE WHERE n = 5",
+        [(None,)],
+    ),
+    (
+        "SELECT k, b FROM function_rows LEFT JOIN UNNEST(CAST(NULL AS ARRAY<ROW<a INT, b INT>>)) AS u (a, b) ON TRUE",
+        [(1, None), (1, None), (2, None), (2, None)],
+    ),
+    ("SELECT k, x FROM function_rows LEFT JOIN UNNEST(ARRAY[n]) AS u (x) ON x > 5 WHERE n = 5", [(1, None)]),
     ("SELECT k, u.* FROM function_rows CROSS JOIN UNNEST(ARRAY[n]) AS u WHERE n = 5", [(1, 5)]),
     ("SELECT `EXPR$0` FROM (SELECT n / 2, s FROM function_rows WHERE n = 5)", [(2,)]),
     ("SELECT COLLECT(s) FROM function_rows", [(["a", "b", "c"],)]),

@@ -74,6 +74,23 @@ def test_partitions_are_written_and_read(bench: Bench) -> None:
     assert bench.table("days") == [(1, "2026-01-01"), (2, "2026-01-02")]
 
 
+def test_only_the_partition_that_is_named_is_overwritten(bench: Bench) -> None:
+    """Without a name those that get rows; the others stay. Without rows, the one that is named is empty."""
+    bench.run(
+        "CREATE TABLE visits (id BIGINT, page STRING, dt STRING, n INT) PARTITIONED BY (dt, n);"
+        "INSERT INTO visits VALUES (1, 'a', '2026-01-01', 1), (2, 'b', '2026-01-01', 2), (3, 'c', '2026-01-02', 1);"
+        "INSERT OVERWRITE visits PARTITION (dt = '2026-01-01', n = 1) (id, page) SELECT 4, 'd'"
+    )
+    kept = [(2, "b", "2026-01-01", 2), (3, "c", "2026-01-02", 1)]
+    assert bench.table("visits") == [*kept, (4, "d", "2026-01-01", 1)]
+    bench.run("INSERT OVERWRITE visits VALUES (5, 'e', '2026-01-01', 1)")
+    assert bench.table("visits") == [*kept, (5, "e", "2026-01-01", 1)]
+    bench.run("INSERT OVERWRITE visits PARTITION (dt = '2026-01-01') SELECT 6, 'f', 3")
+    assert bench.table("visits") == [kept[1], (6, "f", "2026-01-01", 3)]
+    bench.run("INSERT OVERWRITE visits PARTITION (dt = '2026-01-02', n = 1) SELECT 7, 'g' WHERE FALSE")
+    assert bench.table("visits") == [(6, "f", "2026-01-01", 3)]
+
+
 def test_windows_of_bounded_rows(bench: Bench) -> None:
     """TUMBLE, HOP, SESSION and CUMULATE, as table functions and in GROUP BY."""
     at = "TIMESTAMP '2026-01-01 00:00:{:02d}'"

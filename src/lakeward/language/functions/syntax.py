@@ -118,18 +118,30 @@ def _unnest(node: exp.Expression) -> Meaning:
         raise call.refuse("UNNEST takes one array, without ORDINALITY: use LATERAL VIEW posexplode(array) of Spark's.")
     count = len(alias.columns) if alias is not None else 0
     is_map = str(call.arguments[0].this).startswith(("map(", "map_from_arrays(", "map_concat(", "str_to_map("))
-    text = "explode({0})" if count == 1 or is_map else "inline({0})" if count else f"inline({_ROWS})"
+    outer = "_outer" if _keeps_rows(node.parent) else ""
+    verb = f"explode{outer}" if count == 1 or is_map else f"inline{outer}"
+    text = f"{verb}({{0}})" if count or is_map else f"{verb}({_ROWS})"
     lateral = "LATERAL " if isinstance(node.parent, exp.Join) else ""
     if alias is None:
         return form(f"{lateral}{text}", call.arguments)
     return form(f"{lateral}{text} AS {{1}}", [*call.arguments, alias])
 
 
+def _keeps_rows(join: exp.Expr | None) -> bool:
+    """LEFT JOIN UNNEST … ON TRUE: a row without elements stays, with NULL."""
+    return isinstance(join, exp.Join) and join.side == "LEFT" and _is_on_true(join)
+
+
+def _is_on_true(join: exp.Join) -> bool:
+    condition = join.args.get("on")
+    return condition is None or (isinstance(condition, exp.Boolean) and bool(condition.this))
+
+
 def _join(node: exp.Expression) -> Meaning:
     """UNNEST … ON TRUE: a condition makes Spark join where it could just go through the elements."""
-    condition = node.args.get("on")
+    assert isinstance(node, exp.Join)
     is_lateral = isinstance(node.this, SparkForm) and node.this.this.startswith("LATERAL")
-    if is_lateral and isinstance(condition, exp.Boolean) and condition.this:
+    if is_lateral and _is_on_true(node):
         node.set("on", None)
     return node
 

@@ -80,6 +80,8 @@ class Rows:
 
     frame: DataFrame
     has_changes: bool = False
+    partition: Options = field(default_factory=dict)
+    """What INSERT … PARTITION (…) names."""
 
 
 class Sink(Protocol):
@@ -90,7 +92,10 @@ class Sink(Protocol):
         """APPEND: rows only; UPSERT: changes by the table's primary key; CHANGELOG: every change, without a key."""
 
     def write_batch(self, rows: Rows, *, overwrite: bool = False) -> None:
-        """Write bounded rows, and return when they are kept."""
+        """Write bounded rows, and return when they are kept.
+
+        What is overwritten: the partition that is named, else those that get rows; all there is without partitions.
+        """
 
     def write_stream(self, rows: Rows, begin: Begin) -> StreamingQuery:
         """Start to write a stream."""

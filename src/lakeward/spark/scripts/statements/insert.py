@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from sqlglot import exp
 
 from lakeward.language.changes import CHANGE_TYPE, Changes
 from lakeward.language.functions import spark_text, to_spark
+from lakeward.language.grammar.dialect import ScriptDialect
 from lakeward.language.place import Place, ScriptError
 from lakeward.language.plan.shape.engine import Style
 from lakeward.language.plan.shape.relation import TIME
@@ -17,6 +19,7 @@ from lakeward.language.statements.create_table import CreateTable, PhysicalColum
 from lakeward.language.statements.rows import Insert
 from lakeward.language.statements.statement import Statement
 from lakeward.language.statements.table_definition import TableDefinition
+from lakeward.model.data_types import DataType
 from lakeward.spark.scripts.jobs.stream_plan import StreamPlan
 from lakeward.spark.scripts.planning.insert_plan import SinkTable, bounded_rows, plan_stream, stream_plan
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
@@ -57,11 +60,13 @@ def _prepare(one: Insert, context: Context) -> StreamPlan | None:
         _insert_on_spark(one, engine, context)
         return None
     table = _sink_table(one, context)
-    query = _with_partition(one.query, one)
+    partition = _named_partition(one, table)
+    query = _with_partition(one.query, partition, {column.name: column.type for column in table.definition.physical})
     is_batch = context.settings.mode is Mode.BATCH or one.is_overwrite
     relation = None if is_batch else plan_stream(query, engine, table)
     if relation is None or not relation.is_stream:
-        table.sink.write_batch(bounded_rows(query, engine, table), overwrite=one.is_overwrite)
+        rows = replace(bounded_rows(query, engine, table), partition=partition)
+        table.sink.write_batch(rows, overwrite=one.is_overwrite)
         return None
 
     def trigger(writer: DataStreamWriter) -> DataStreamWriter:
@@ -73,7 +78,7 @@ def _prepare(one: Insert, context: Context) -> StreamPlan | None:
 
 def _insert_on_spark(one: Insert, engine: SparkEngine, context: Context) -> None:
     """Into a table of Spark's own: bounded rows, by its own INSERT."""
-    rows = spark_text(to_spark(bounded_query(engine, _with_partition(one.query, one), {})))
+    rows = spark_text(to_spark(bounded_query(engine, _with_partition(one.query, dict(one.partition), {}), {})))
     columns = f" ({', '.join(f'`{name}`' for name in one.columns)})" if one.columns else ""
     verb = "INSERT OVERWRITE" if one.is_overwrite else "INSERT INTO"
     context.spark.sql(f"{verb} {quoted_name(one.target)}{columns} {rows}")
@@ -103,13 +108,28 @@ def _sink_table(one: Insert, context: Context) -> SinkTable:
     return SinkTable(definition, context.tables.sink(definition), tuple(given), _START)
 
 
-def _with_partition(query: exp.Query, one: Insert) -> exp.Query:
+def _named_partition(one: Insert, table: SinkTable) -> dict[str, str]:
+    """The partition that the statement names, by the names that its columns have."""
+    names = {column.name.lower(): column.name for column in table.definition.physical}
+    return {names.get(key.lower(), key): value for key, value in one.partition}
+
+
+def _with_partition(query: exp.Query, partition: Mapping[str, str], types: Mapping[str, DataType]) -> exp.Query:
     """PARTITION (dt = '…'): the values come last, as the columns that they are."""
-    if not one.partition:
+    if not partition:
         return query
     inner = exp.Subquery(this=query.copy(), alias=exp.TableAlias(this=exp.to_identifier("rows", quoted=True)))
-    values = [exp.alias_(exp.Literal.string(value), key, quoted=True) for key, value in one.partition]
+    values = [exp.alias_(_value(text, types.get(name)), name, quoted=True) for name, text in partition.items()]
     return exp.select("*", *values).from_(inner)
+
+
+def _value(text: str, kind: DataType | None) -> exp.Expression:
+    literal = exp.Literal.string(text)
+    return (
+        literal
+        if kind is None
+        else exp.Cast(this=literal, to=exp.DataType.build(str(kind.as_nullable()), dialect=ScriptDialect))
+    )
 
 
 def create_table_as(statement: CreateTable, context: Context) -> Outcome:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from lakeward.language.changes import CHANGE_TYPE, Changes
@@ -13,7 +16,7 @@ from lakeward.spark.scripts.connectors.fluss.table_origin import origin_of
 from lakeward.spark.scripts.connectors.port import Begin, Rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
 _ANY_COLUMNS = {SINK_COLUMNS.key, SINK_CHANGE_TYPE.key}
@@ -27,13 +30,12 @@ class FlussSink:
         self._options = options
         self._ignores_deletes = ignores_deletes
         self._writing = {key: value for key, value in options.reading.items() if key in _OF_WRITES}
+        self._is_partitioned = info.descriptor.is_partitioned
         self.origin = origin_of(info)
         self.takes = Changes.UPSERT if info.schema.primary_key else Changes.APPEND
 
     def write_batch(self, rows: Rows, *, overwrite: bool = False) -> None:
         """Append, upsert, or put the rows in the place of those there are."""
-        from pyspark.sql.functions import lit
-
         frame, settings = self._frame(rows), self._settings(rows)
         if _ANY_COLUMNS & settings.keys():  # only a table by options takes other columns than its own
             place = {**self._options.connection, TABLE.key: str(self._options.path)}
@@ -43,10 +45,15 @@ class FlussSink:
         writer = frame.writeTo(spark_name(frame.sparkSession, self._options)).options(**settings)
         if not overwrite:
             writer.append()
-        elif self._writing.get(PARTITION_OVERWRITE.key, "").lower() == "dynamic":
-            writer.overwritePartitions()
+        elif rows.partition or not self._replaces_partitions:
+            writer.overwrite(_condition(frame, rows.partition))
         else:
-            writer.overwrite(lit(True))  # noqa: FBT003 - a condition that holds for every row
+            writer.overwritePartitions()
+
+    @property
+    def _replaces_partitions(self) -> bool:
+        """Whether those partitions go that get rows; otherwise all do."""
+        return self._is_partitioned and self._writing.get(PARTITION_OVERWRITE.key, "dynamic").lower() == "dynamic"
 
     def write_stream(self, rows: Rows, begin: Begin) -> StreamingQuery:
         """Micro-batches, each of them once."""
@@ -59,3 +66,16 @@ class FlussSink:
 
     def _settings(self, rows: Rows) -> dict[str, str]:
         return {**self._writing, **({SINK_CHANGE_TYPE.key: CHANGE_TYPE} if rows.has_changes else {})}
+
+
+def _condition(frame: DataFrame, partition: Mapping[str, str]) -> Column:
+    """Which rows go: those of a partition, or, where none is named, all."""
+    from pyspark.sql.functions import col, lit
+
+    if not partition:
+        return lit(True)  # noqa: FBT003 - a condition that holds for every row
+    # Spark hands conditions on as they stand: a cast in one of them would hide its value.
+    typed = [lit(text).cast(frame.schema[name].dataType) for name, text in partition.items()]
+    (values,) = frame.sparkSession.range(1).select(*typed).collect()
+    equal = [col(name) == lit(value) for name, value in zip(partition, values, strict=True)]
+    return reduce(and_, equal)
