@@ -3,6 +3,7 @@
 spark_session  a SparkSession with Java, jar, catalog and settings in place
 session_behind  … that starts behind what is done meanwhile
 active_session  the session that is active on a thread, for a while
+own_pool       a share of Spark's scheduler for one stream
 ingest_sources  the data sources of `spark.ingest` in a session
 java_home      a Java for Spark: the machine's own, or the one that came with the extra `spark`
 beside         work beside the main thread, which hears signals meanwhile

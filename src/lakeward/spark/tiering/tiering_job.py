@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lakeward.spark.setup.own_pool import FAIR
 from lakeward.spark.setup.spark_session import session
 from lakeward.tiering.settings import TieringSettings
 
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 
 def tiering_session(settings: TieringSettings) -> SparkSession:
     """The Spark session of a tiering service."""
-    ours = {"spark.scheduler.mode": "FAIR"}
     return session(
-        settings.bootstrap, master=settings.master, app_name="lakeward tiering", **{**ours, **settings.spark}
+        settings.bootstrap, master=settings.master, app_name="lakeward tiering", **{**FAIR, **settings.spark}
     )
 
 

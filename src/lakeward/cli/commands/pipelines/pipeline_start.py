@@ -33,7 +33,6 @@ from lakeward.tiering.watch.service_metrics import MetricsPage
 
 _TICK_S = 0.5
 _PATIENCE_S = 10.0
-_OURS = {"spark.scheduler.mode": "FAIR"}
 
 
 class PipelineStart:
@@ -53,7 +52,7 @@ class PipelineStart:
         self._home = PipelineHome.of_environment()
         self._log = self._home.places.log_file(os.getpid())
         of_spark = {key: value for one in definitions for key, value in one.settings.items()}
-        given = {**_OURS, **of_spark, **settings}
+        given = {**of_spark, **settings}
         servers = [one.sink.options["bootstrap.servers"] for one in definitions if _has_server(one)]
         self._start = ScriptStart(servers[0] if servers else "localhost:9123", master, given, self._log)
         self._clock = SystemClock()

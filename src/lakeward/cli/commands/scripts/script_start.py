@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import lakeward
 from lakeward.errors import ErrorCode
 from lakeward.spark.scripts.jobs.spark_failure import failure_sentence, is_of_spark
+from lakeward.spark.setup.own_pool import FAIR
 
 if TYPE_CHECKING:
     from lakeward.spark.scripts.jobs.jobs import Jobs
@@ -19,7 +20,7 @@ WriteLine = Callable[[str], None]
 _OF_CLIENT = "client."
 _OF_SESSION = ("spark.", _OF_CLIENT)
 #: Every stream asks its table for news this often while there is none; at 10 ms a dozen fill a core.
-_OF_SCRIPTS = {"spark.sql.streaming.pollingDelay": "100ms"}
+_OF_SCRIPTS = {**FAIR, "spark.sql.streaming.pollingDelay": "100ms"}
 
 
 @dataclass(frozen=True, slots=True)

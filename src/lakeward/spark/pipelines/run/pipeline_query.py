@@ -21,6 +21,7 @@ from lakeward.spark.pipelines.write.report import Report
 from lakeward.spark.scripts.jobs.checkpoint_check import check_checkpoint, is_unused
 from lakeward.spark.scripts.jobs.spark_failure import is_of_spark, plain_reason
 from lakeward.spark.setup.ingest_sources import register_sources
+from lakeward.spark.setup.own_pool import own_pool
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,11 +64,10 @@ class PipelineQuery:
     def start(self, *, once: bool) -> None:
         """Begin, or go on where it was. `once`: what is there now, and no more."""
         writer = self._writer = BatchWriter(self._definition, self._sink, self._computed, self._take)
-        context = self._session.sparkContext
-        context.setLocalProperty("spark.scheduler.pool", self._definition.name)
         stream = self._source.stream(self._session).writeStream.foreachBatch(writer)
         stream = stream.queryName(self._definition.name).option("checkpointLocation", self._checkpoint)
-        self._query = (stream.trigger(availableNow=True) if once else stream).start()
+        with own_pool(self._session, self._definition.name):
+            self._query = (stream.trigger(availableNow=True) if once else stream).start()
 
     def look(self) -> bool:
         """Take Spark's last report; whether the query goes on."""

@@ -23,6 +23,7 @@ from lakeward.spark.scripts.connectors.port import Rows, Sink, Source
 from lakeward.spark.scripts.jobs.stream_plan import StreamPlan
 from lakeward.spark.scripts.planning.net_changes import net_changes
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
+from lakeward.spark.setup.own_pool import own_pool
 from lakeward.spark.table.types import spark_schema
 
 if TYPE_CHECKING:
@@ -191,7 +192,8 @@ def stream_plan(
             writer = frame.writeStream.outputMode(relation.mode).queryName(name)
             return trigger(writer.option("checkpointLocation", checkpoint))
 
-        return table.sink.write_stream(rows, begin)
+        with own_pool(rows.frame.sparkSession, name):
+            return table.sink.write_stream(rows, begin)
 
     sources = [source for _, source in engine.sources]
 
