@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import time
 from dataclasses import replace
@@ -410,6 +411,24 @@ class TestFilesystem:
         (tmp_path / "y.csv").write_text("3\n")
         with pytest.raises(Exception, match=r"y\.csv"):
             connector.source(table).batch(spark).select("id").collect()
+
+    @pytest.mark.parametrize("more", [{}, {"csv.null-literal": "NIL"}, {"csv.header": "true"}])
+    def test_texts_of_csv_come_back(
+        self, spark: SparkSession, connectors: Connectors, tmp_path: Path, more: dict[str, str]
+    ) -> None:
+        """Blanks, quotes, line breaks, backslashes, nothing and NULL; quotes are written as everybody writes them."""
+        options = {"connector": "filesystem", "path": str(tmp_path), "format": "csv", **more}
+        table = define("files", "id BIGINT; v STRING", options=options)
+        connector = connectors.connector_of(table)
+        texts = [None, "", " both ", 'he said "hi"', "a,b", "two\nlines", "back\\slash", "\\", "#", "ends with \\"]
+        given = [(number, text) for number, text in enumerate(texts)]
+        frame = spark.createDataFrame(given, "id BIGINT, v STRING").coalesce(1)
+        connector.sink(table).write_batch(Rows(frame))
+        assert rows_of(connector.source(table).batch(spark)) == given
+        (file,) = tmp_path.glob("part-*")
+        with file.open(newline="") as lines:
+            read = [line[1] for line in csv.reader(lines)][bool(more.get("csv.header")) :]
+        assert read == [more.get("csv.null-literal", "") if text is None else text for text in texts]
 
     def test_lines_and_metadata(self, spark: SparkSession, connectors: Connectors, tmp_path: Path) -> None:
         """The format `raw`, and the name of the file."""

@@ -11,6 +11,8 @@ from lakeward.spark.scripts.connectors.filesystem import filesystem_options as r
 #: The column that Spark puts a line into that it cannot read.
 CORRUPT = "_corrupt_line"
 _NO_QUOTE = "\x00"
+#: A field that no file has: with it as NULL, Spark tells a text without characters, "", from nothing at all.
+_NOTHING = "\x00"
 _TIMES = {TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ}
 _FORMATS = {"raw": "text"}
 
@@ -49,6 +51,9 @@ def read_options(table: TableDefinition) -> dict[str, str]:
     """How Spark reads the files; what is malformed is an error, also in columns that nobody asks for."""
     kind = spark_format(table)
     found = {**_format_options(kind, table.options)}
+    if kind == "csv":
+        splits = rows.CSV_SPLIT.read(table.options)
+        found = {"nullValue": _NOTHING, "multiLine": str(not splits).lower(), **found}
     if kind in {"csv", "json"}:
         found |= {"mode": "FAILFAST", "timeZone": "UTC", "columnPruning": "false"}
         if ignores_errors(table):
@@ -60,6 +65,8 @@ def write_options(table: TableDefinition) -> dict[str, str]:
     """How Spark writes the files."""
     kind = spark_format(table)
     found = {**_format_options(kind, table.options)}
+    if kind == "csv":
+        found |= {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
     if kind in {"csv", "json"}:
         digits = max((column.type.precision or 0 for column in table.physical if column.type.root in _TIMES), default=3)
         is_iso = kind == "json" and rows.JSON_TIMESTAMPS.read(table.options) == "ISO-8601"
@@ -74,8 +81,11 @@ def _format_options(kind: str, options: Options) -> dict[str, str]:
     if kind == "csv":
         quote = _NO_QUOTE if rows.CSV_NO_QUOTE.read(options) else rows.CSV_QUOTE.read(options)
         found = {"sep": rows.CSV_DELIMITER.read(options), "quote": quote}
-        escape, null = rows.CSV_ESCAPE.read(options), rows.CSV_NULL.read(options)
-        found |= {} if escape is None else {"escape": escape}
+        found |= {
+            "escape": rows.CSV_ESCAPE.read(options) or quote,
+            "header": str(rows.CSV_HEADER.read(options)).lower(),
+        }
+        null = rows.CSV_NULL.read(options)
         found |= {} if null is None else {"nullValue": null}
         return found | ({"comment": "#"} if rows.CSV_COMMENTS.read(options) else {})
     head = f"{kind}."

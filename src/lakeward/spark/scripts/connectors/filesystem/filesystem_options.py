@@ -24,7 +24,14 @@ MONITOR_INTERVAL = _optional(
 CSV_DELIMITER = _row("csv.field-delimiter", TEXT, ",", "What stands between two fields; `\\t` is a tab.")
 CSV_QUOTE = _row("csv.quote-character", TEXT, '"', "What stands around a field that has the delimiter in it.")
 CSV_NO_QUOTE = _switch("csv.disable-quote-character", "Whether there are no quotes.")
-CSV_ESCAPE = _optional("csv.escape-character", TEXT, "What stands before a quote in a quoted field.")
+CSV_ESCAPE = _optional(
+    "csv.escape-character", TEXT, "What stands before a quote in a quoted field; without it, a quote is written twice."
+)
+CSV_HEADER = _switch("csv.header", "Whether the first line of a file names the columns; fields go by their order.")
+CSV_SPLIT = _switch(
+    "csv.split-files",
+    "Whether several tasks may read one file; then no field may have a line break in it.",
+)
 CSV_NULL = _optional("csv.null-literal", TEXT, "What NULL is written as; without it, as nothing.")
 CSV_COMMENTS = _switch("csv.allow-comments", "Whether lines that begin with # are left out.")
 _IGNORE = "Whether a field that cannot be read is NULL, and a row of which nothing can be read left out; else an error."
