@@ -140,6 +140,10 @@ SINK_CHANGE_TYPE = _optional(
     TEXT,
     "The column that says what becomes of a row: +I, +U, -U, -D, or insert, update_before, update_after, delete.",
 )
+SINK_CUT_TIMES = _switch(
+    "sink.timestamps.cut",
+    "Whether a TIMESTAMP with more digits than its column loses them, as in Flink; otherwise it is an error.",
+)
 SINK_STAGING_DIR = _optional(
     "sink.staging.dir",
     TEXT,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+_NAMES = {"s": "second", "ms": "millisecond", "us": "microsecond", "ns": "nanosecond"}
+_UNITS = list(_NAMES)
+
 
 def coarser(values: pa.Array, target: pa.DataType) -> pa.Array:
     """The column in a type that differs in the fineness of its moments only, whatever they are nested in."""
@@ -12,7 +15,7 @@ def coarser(values: pa.Array, target: pa.DataType) -> pa.Array:
     if source == target:
         return values
     if pa.types.is_timestamp(source):
-        return _microseconds(values, target)
+        return _moments(values, target)
     if pa.types.is_struct(source):
         parts = [coarser(values.field(i), target.field(i).type) for i in range(target.num_fields)]
         return pa.StructArray.from_arrays(parts, fields=list(target), mask=values.is_null())
@@ -31,9 +34,11 @@ def _same_lists(values: pa.Array, target: pa.DataType, children: pa.Array) -> pa
     return pa.Array.from_buffers(target, len(values), shared, values.null_count, values.offset, [children])
 
 
-def _microseconds(values: pa.Array, target: pa.DataType) -> pa.Array:
-    if values.type.unit == "ns":  # a cast rounds towards 1970, not down; without a zone the floor is plain arithmetic
-        values = pc.floor_temporal(values.cast(pa.timestamp("ns")), unit="microsecond")
+def _moments(values: pa.Array, target: pa.DataType) -> pa.Array:
+    unit = values.type.unit
+    if _UNITS.index(unit) > _UNITS.index(target.unit):
+        # A cast rounds towards 1970, not down; without a zone the floor is plain arithmetic.
+        values = pc.floor_temporal(values.cast(pa.timestamp(unit)), unit=_NAMES[target.unit])
     return values.cast(target)
 
 

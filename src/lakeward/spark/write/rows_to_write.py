@@ -10,10 +10,13 @@ import pyarrow as pa
 
 from lakeward.client.forms.new_columns import NewColumns
 from lakeward.errors import ErrorCode, InvalidError
+from lakeward.model.data_types import TypeRoot
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo, TablePath
-from lakeward.options.spark import SINK_CHANGE_TYPE, SINK_COLUMNS
+from lakeward.options.spark import SINK_CHANGE_TYPE, SINK_COLUMNS, SINK_CUT_TIMES
 from lakeward.query.request.views import View
+from lakeward.records.arrow.arrow_types import arrow_type
+from lakeward.records.arrow.coarser_columns import coarser
 from lakeward.spark.table.chosen_table import ChosenTable, SparkColumns, columns_of
 from lakeward.spark.table.spark_arrow import from_spark, spark_arrow_schema
 
@@ -22,6 +25,7 @@ STREAM_WRITES_NULL = (
     "column in its DataFrame, from the same checkpoint."
 )
 _NEW_COLUMNS = NewColumns()
+_TIMES = {TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ}
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,23 @@ class RowsToWrite:
         if self.columns is not None:
             unnamed = [n for n in batch.schema.names if n in self.info.schema.names and n not in self.columns]
             batch = batch.drop_columns(unnamed)
+        if SINK_CUT_TIMES.read(self.options):
+            batch = self._cut_times(batch)
         try:
             return from_spark(batch, self.schema)
         except InvalidError as wrong:
             raise wrong.code.error(f"Table {self.path}: {wrong}") from None
+
+    def _cut_times(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Times as coarse as their columns. Where keys are taken back they stay: two of them could become one."""
+        kept = self.schema.primary_key if self.change_type_column is not None else ()
+        for number, field in enumerate(batch.schema):
+            if pa.types.is_timestamp(field.type) and field.name in self.schema.names and field.name not in kept:
+                declared = self.schema.column(field.name).type
+                if declared.root in _TIMES and field.type != (wanted := arrow_type(declared)):
+                    zone = pa.timestamp(wanted.unit, field.type.tz)
+                    batch = batch.set_column(number, pa.field(field.name, zone), coarser(batch.column(number), zone))
+        return batch
 
     def _check(self, given: Schema) -> None:
         if self.change_type_column is not None and self.change_type_column not in given.names:

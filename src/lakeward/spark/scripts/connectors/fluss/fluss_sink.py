@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from lakeward.language.changes import CHANGE_TYPE, Changes
 from lakeward.model.table import TableInfo
-from lakeward.options.spark import PARTITION_OVERWRITE, SINK_CHANGE_TYPE, SINK_COLUMNS, SINK_STAGING_DIR, TABLE
+from lakeward.options.spark import (
+    PARTITION_OVERWRITE,
+    SINK_CHANGE_TYPE,
+    SINK_COLUMNS,
+    SINK_CUT_TIMES,
+    SINK_STAGING_DIR,
+    TABLE,
+)
 from lakeward.spark.scripts.connectors.fluss.fluss_options import FlussOptions
 from lakeward.spark.scripts.connectors.fluss.spark_catalogs import spark_name
 from lakeward.spark.scripts.connectors.fluss.table_origin import origin_of
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _ANY_COLUMNS = {SINK_COLUMNS.key, SINK_CHANGE_TYPE.key}
-_OF_WRITES = (SINK_COLUMNS.key, SINK_STAGING_DIR.key, PARTITION_OVERWRITE.key)
+_OF_WRITES = (SINK_COLUMNS.key, SINK_CUT_TIMES.key, SINK_STAGING_DIR.key, PARTITION_OVERWRITE.key)
 
 
 class FlussSink:
@@ -29,7 +36,8 @@ class FlussSink:
     def __init__(self, options: FlussOptions, info: TableInfo, *, ignores_deletes: bool) -> None:
         self._options = options
         self._ignores_deletes = ignores_deletes
-        self._writing = {key: value for key, value in options.reading.items() if key in _OF_WRITES}
+        given = {key: value for key, value in options.reading.items() if key in _OF_WRITES}
+        self._writing = {SINK_CUT_TIMES.key: "true", **given}
         self._is_partitioned = info.descriptor.is_partitioned
         self.origin = origin_of(info)
         self.takes = Changes.UPSERT if info.schema.primary_key else Changes.APPEND
