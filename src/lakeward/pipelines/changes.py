@@ -42,8 +42,8 @@ def _cast(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
         return pc.cast(column, field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise ErrorCode.INVALID_TABLE.error(
-            f"A value of column {field.name} does not fit {where}, where it is {field.type}: {wrong}. Make the column "
-            "of the sink wider, or leave it out by a transform."
+            f"A value of column {field.name} does not fit {where}, where it is {field.type}: {wrong}. Cast or "
+            "leave it out by a transform, or route the table to a new one, which gets the columns of today."
         ) from wrong
 
 

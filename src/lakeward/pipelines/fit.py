@@ -41,7 +41,7 @@ def _same_root(wide: DataType, narrow: DataType) -> bool:
 def misfits(wanted: Schema, there: Schema, *, may_add: bool) -> list[str]:
     """What stands against writing rows of one schema into a table of another; columns that can be added do not."""
     wrong = []
-    if wanted.primary_key != there.primary_key:
+    if set(wanted.primary_key) != set(there.primary_key):  # in any order they name the same rows
         wrong.append(f"its primary key is {_names(there.primary_key)}, and would be {_names(wanted.primary_key)}")
     for column in wanted.columns:
         if column.name not in there.positions:

@@ -43,3 +43,10 @@ def test_a_sentence_for_each_column() -> None:
         "its column n must not be NULL, and nothing comes for it",
     ]
     assert misfits(wanted, wanted, may_add=False) == []
+
+
+def test_the_order_of_key_columns_does_not_matter() -> None:
+    """They name the same rows; a lake keeps them in the order of its columns."""
+    columns = [Column("id", parse_type("INT NOT NULL")), Column("line", parse_type("INT NOT NULL"))]
+    wanted, there = Schema.of(columns, ["line", "id"]), Schema.of(columns, ["id", "line"])
+    assert misfits(wanted, there, may_add=False) == []

@@ -15,8 +15,8 @@ from lakeward.cli.output.listing import say
 
 #: What the bridge says by way of Java's log: a server is away, and is waited for.
 _BRIDGE = re.compile(r"^[\d:]+ WARN bridge: (.*)")
-#: PySpark logs errors here that it raises as well.
-_RAISED_ANYWAY = "SQLQueryContextLogger"
+#: PySpark and py4j log errors here that they raise as well.
+_RAISED_ANYWAY = ("SQLQueryContextLogger", "py4j")
 _LOG_MAX = 64 << 20
 _LOGS_MAX = 10
 
@@ -27,7 +27,8 @@ def quiet_spark(log: Path, tell: Callable[[str], None] = say) -> Iterator[None]:
 
     `tell` is given what a person has to know of it.
     """
-    logging.getLogger(_RAISED_ANYWAY).setLevel(logging.CRITICAL + 1)
+    for name in _RAISED_ANYWAY:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     sys.stderr.flush()
     ours = os.dup(2)
     ear, mouth = os.pipe()

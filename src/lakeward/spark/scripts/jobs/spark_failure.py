@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from lakeward.errors import LakewardError
 
-#: What our code raised in a Python worker, by the last line of its traceback.
-_OURS = re.compile(r"^lakeward\.[\w.]+: (.+?)(?:\s+SQLSTATE: \w+)?$", re.MULTILINE)
+#: What our code raised in a Python process, by the last line of its traceback, or by what Spark says in front of it.
+_OURS = re.compile(r"(?:^|: )lakeward\.[\w.]+: (.+?)(?:\s+SQLSTATE: \w+)?$", re.MULTILINE)
+_BUSY = "Python worker failed to connect back"
 _WRAPPING = re.compile(r"^(?:\[STREAM_FAILED\] )?Query \[id = [^]]*\] terminated with exception: ")
 _BEHIND = re.compile(
     r"; line \d+ pos \d+;.*|\n=== Streaming Query ===.*|\n== SQL .*|\n\s+at [\w.$]+\(.*|\n+JVM stacktrace:.*"
@@ -46,6 +47,8 @@ def plain_reason(text: str, innermost: str = "") -> str:
     """The sentence in what Spark says."""
     if ours := _OURS.findall(f"{text}\n{innermost}"):
         return str(ours[-1]).strip()
+    if is_of_busy_machine(f"{text}\n{innermost}"):
+        return "a Python process of Spark did not answer within ten seconds: the machine is busy, or out of memory."
     told = _strip(text)
     if len(told) <= len("assertion failed") + 1 or "Job aborted" in told or "Writing job" in told:
         told = _strip(innermost) or told
@@ -64,7 +67,7 @@ def is_of_damage(text: str) -> bool:
 
 def is_of_busy_machine(text: str) -> bool:
     """Whether Spark gave up on a Python process: it waits ten seconds for one, whatever is set."""
-    return "Python worker failed to connect back" in text
+    return _BUSY in text
 
 
 def _strip(text: str) -> str:

@@ -45,6 +45,18 @@ PYTHON = (
             "",
             "No column `nme`. Did you mean `n`?",
         ),
+        (
+            QUERY
+            + "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when Python streaming data source perform latestOffset:"
+            " lakeward.errors.DeniedError: User 'u' may not replicate." + BEHIND,
+            "",
+            "User 'u' may not replicate.",
+        ),
+        (
+            QUERY + "Job aborted due to stage failure: Python worker failed to connect back." + BEHIND,
+            "",
+            "a Python process of Spark did not answer within ten seconds: the machine is busy, or out of memory.",
+        ),
         ("", "", "Spark gave no reason."),
     ],
 )
