@@ -47,7 +47,7 @@ PYTHON = (
         ),
         (
             QUERY
-            + "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when Python streaming data source perform latestOffset:"
+            + "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when the source performs latestOffset:"
             " lakeward.errors.DeniedError: User 'u' may not replicate." + BEHIND,
             "",
             "User 'u' may not replicate.",
