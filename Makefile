@@ -73,6 +73,9 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 	$(BIN)/python -m bench.tiering
 	$(BIN)/python -m bench.remote
 	$(BIN)/python -m bench.union --spark
+	$(BIN)/python -m bench.script
+	$(BIN)/python -m bench.script_run
+	$(BIN)/python -m bench.shell
 	$(BIN)/python -m bench.kafka
 	$(BIN)/python -m bench.capture
 	$(BIN)/python -m bench.mysql_capture
