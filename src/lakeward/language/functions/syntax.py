@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from lakeward.language.functions.rows.json_reading import is_json, rewrite_value
 from lakeward.language.functions.rows.json_writing import write_object, write_object_of_rows
-from lakeward.language.functions.shape.form import SparkForm, form, is_of, number_of
+from lakeward.language.functions.shape.form import WHOLE_NUMBERS, SparkForm, by_type, form, is_of, number_of
 from lakeward.language.functions.shape.function import Call
-from lakeward.language.functions.shape.types import is_padded, is_string, length_of, number_in, spark_type
+from lakeward.language.functions.shape.types import is_padded, is_string, length_of, number_in, places_cut, spark_type
 
 #: The name of a row and its arguments, or the translated node itself.
 Meaning = tuple[str, list[exp.Expression]] | exp.Expression
@@ -46,7 +46,13 @@ def _cast(node: exp.Expression) -> Meaning:
     if isinstance(node.this, exp.Literal) and node.this.is_string and to.this == exp.DType.TIME:
         return form("TIME {0}", [node.this])
     if not is_string(to):
-        return form(f"{word}({{0}} AS {spark_type(to)})", [node.this], gives=number_in(to))
+        text = f"{word}({{0}} AS {spark_type(to)})"
+        places = places_cut(to)
+        if places is not None:
+            # Without date_trunc, which takes a TIMESTAMP for one of the session's zone.
+            rest = f"extract(SECOND FROM {text}) % {1 / 10**places:.{places}f}"
+            text = f"({text} - make_dt_interval(0, 0, 0, {rest}))"
+        return form(text, [node.this], gives=number_in(to))
     # With TRY_CAST, too: everything can be a text.
     is_known = isinstance(node.this, exp.Literal) or number_of(node.this) is not None
     text = _TEXT if is_known else _UPPER_BOOLEAN
@@ -94,6 +100,18 @@ def _interval(node: exp.Expression) -> Meaning:
     length, base = _LONGER.get(name, (1, name))
     number = value.name if length == 1 else str(int(value.name) * length)
     return exp.Interval(this=exp.Literal.string(number), unit=exp.Var(this=base))
+
+
+def _product(node: exp.Expression) -> Meaning:
+    """Whole days stay days: n * INTERVAL '1' DAY is INTERVAL DAY TO SECOND in Spark, and makes a time of a date."""
+    number, days = node.this, node.expression
+    if isinstance(number, exp.Interval):
+        number, days = days, number
+    unit = days.args.get("unit") if isinstance(days, exp.Interval) else None
+    if not isinstance(unit, exp.Var) or unit.name != "DAY":
+        return node
+    cases = {WHOLE_NUMBERS: "CAST({0} * {1} AS INTERVAL DAY)"}
+    return form(by_type("{0}", cases, "({0} * {1})"), [number, days])
 
 
 def _similar(node: exp.Expression) -> Meaning:
@@ -181,6 +199,7 @@ def _json_object(node: exp.Expression) -> Meaning:
 SYNTAX: Final[dict[type[exp.Expression], Callable[[exp.Expression], Meaning]]] = {
     exp.Div: _binary("/"),
     exp.Mod: _binary("MOD"),
+    exp.Mul: _product,
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Extract: lambda node: ("EXTRACT", [node.this, node.expression]),

@@ -5,6 +5,7 @@
 | arithmetic | numbers |
 | text | texts, hashes, URLs |
 | temporal | times and dates |
+| patterns | patterns of times |
 | units | units of time, for what takes one |
 | conditions | choices, questions, types |
 | lists | arrays, maps, rows |

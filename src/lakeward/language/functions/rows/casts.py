@@ -10,7 +10,8 @@ CASTS = (
         written="CAST(value AS type)",
         shown="`CAST(value AS type)`",
         differs="Fails where the value cannot be one. A BOOLEAN becomes TRUE or FALSE, in capitals; CHAR(n) and "
-        "VARCHAR(n) cut and fill. A TIMESTAMP(3) as text has no zeros at its end.",
+        "VARCHAR(n) cut and fill, TIMESTAMP(p) cuts. A TIMESTAMP(3) as text has no zeros at its end, a map is "
+        "{a -> 1} and a row {1, a}, where Flink writes {a=1} and (1, a).",
     ),
     Function(
         name="TRY_CAST",

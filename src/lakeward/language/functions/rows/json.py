@@ -7,7 +7,9 @@ from lakeward.language.functions.rows.json_writing import (
     rewrite_array,
     rewrite_array_of_rows,
     rewrite_object,
+    rewrite_quote,
     rewrite_string,
+    rewrite_unquote,
 )
 from lakeward.language.functions.shape.function import Function, Kind
 
@@ -40,6 +42,13 @@ JSON = (
         forms={"value": "to_json({value})"},
         rewrite=rewrite_string,
         differs="Scalars, too.",
+    ),
+    Function(name="JSON_QUOTE", forms={"text": "to_json({text})"}, rewrite=rewrite_quote),
+    Function(
+        name="JSON_UNQUOTE",
+        forms={"json": "from_json({json}, 'string')"},
+        rewrite=rewrite_unquote,
+        differs="A text that is no JSON text in quotes stays as it is.",
     ),
     Function(
         name="JSON_OBJECT",

@@ -13,12 +13,28 @@ from lakeward.language.functions.shape.function import Call
 _WRITTEN: Final = "regexp_replace(to_json(array({0}), map('ignoreNullFields', 'false')), '^.|.$', '')"
 _WRITE: Final = f"if({{0}} IS NULL, NULL, {_WRITTEN})"
 
+#: A text in quotes that is JSON, as the only element of an array; any other text stays as it is.
+_UNQUOTE: Final = (
+    "if(left({0}, 1) = '\"' AND size(from_json(concat('[', {0}, ']'), 'array<string>')) = 1, "
+    "coalesce(get(from_json(concat('[', {0}, ']'), 'array<string>'), 0), {0}), {0})"
+)
+
 Pair = tuple[exp.Expression, exp.Expression]
 
 
 def rewrite_string(call: Call) -> exp.Expression:
     """JSON_STRING(value)."""
     return form(_WRITE, call.arguments)
+
+
+def rewrite_quote(call: Call) -> exp.Expression:
+    """JSON_QUOTE(text): the text as JSON."""
+    return form(_WRITE, [form("CAST({0} AS STRING)", call.arguments)])
+
+
+def rewrite_unquote(call: Call) -> exp.Expression:
+    """JSON_UNQUOTE(json): the text that a JSON text stands for; what is none stays."""
+    return form(_UNQUOTE, call.arguments)
 
 
 def write_object(pairs: list[Pair], *, keeps_nulls: bool = True) -> exp.Expression:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from sqlglot import exp
 
+from lakeward.language.functions.rows.patterns import check_pattern, text_and_pattern
 from lakeward.language.functions.rows.units import (
     rewrite_addition,
     rewrite_ceil,
@@ -19,27 +19,10 @@ from lakeward.language.functions.shape.function import Call, Function, same
 
 _NOW: Final = "The time when the query, or a batch of a stream, began; Flink asks the clock for each row."
 _LONG_MIN: Final = "-9223372036854775808"
-_DAY_OF_WEEK: Final = ("the day of the week", "use DAYOFWEEK(time)")
-#: Letters of Java's patterns that Spark does not take.
-_NO_LETTERS: Final = {
-    "Y": ("the year of the week", "y is the year"),
-    "w": ("the week of the year", "use WEEK(time)"),
-    "W": ("the week of the month", "use WEEK(time)"),
-    **dict.fromkeys("uec", _DAY_OF_WEEK),
-}
 _FROM_NUMBER: Final = {"0": "timestamp_seconds({0})", "3": "timestamp_millis(CAST({0} AS BIGINT))"}
 _EITHER: Final = by_type(
     "{0}", {("string",): "try_to_timestamp(CAST({0} AS STRING))"}, "timestamp_millis(try_cast({0} AS BIGINT))"
 )
-
-
-def check_pattern(call: Call, pattern: exp.Expression) -> None:
-    """Refuse letters that Spark refuses when rows come."""
-    if isinstance(pattern, exp.Literal) and pattern.is_string:
-        for letter in re.sub(r"'[^']*'", "", pattern.name):
-            if letter in _NO_LETTERS:
-                meaning, way = _NO_LETTERS[letter]
-                raise call.refuse(f"{letter} in {pattern.name!r} is {meaning}, which Spark does not take: {way}.")
 
 
 def _rewrite_date_format(call: Call) -> exp.Expression:
@@ -51,9 +34,9 @@ def _rewrite_local_time(call: Call) -> exp.Expression:
     """TO_TIMESTAMP: text to TIMESTAMP, NULL where it is none."""
     if len(call.arguments) == 1:
         return form("try_cast({0} AS TIMESTAMP_NTZ)", call.arguments)
-    check_pattern(call, call.arguments[1])
     # The first finds out whether it is a time; the second has no zone in which an hour may be missing.
-    return form("if(try_to_timestamp({0}, {1}) IS NULL, NULL, to_timestamp_ntz({0}, {1}))", call.arguments)
+    parsed = "if(try_to_timestamp({0}, {1}) IS NULL, NULL, to_timestamp_ntz({0}, {1}))"
+    return form(parsed, text_and_pattern(call))
 
 
 def _rewrite_instant(call: Call) -> exp.Expression:
@@ -65,11 +48,9 @@ def _rewrite_instant(call: Call) -> exp.Expression:
         if second.name not in _FROM_NUMBER:
             raise call.refuse(f"The precision of {call.name} is 0, for seconds, or 3, for milliseconds.")
         return form(_FROM_NUMBER[second.name], call.arguments[:1])
-    check_pattern(call, second)
-    parsed = "try_to_timestamp({0}, {1})"
     if len(call.arguments) == 3:
         raise call.refuse(f"{call.name} with a time zone is not known yet: write the zone into the text, pattern X.")
-    return form(parsed, call.arguments)
+    return form("try_to_timestamp({0}, {1})", text_and_pattern(call))
 
 
 def _rewrite_seconds(call: Call) -> exp.Expression:
@@ -77,11 +58,17 @@ def _rewrite_seconds(call: Call) -> exp.Expression:
     if not call.arguments:
         return form("unix_timestamp()")
     if len(call.arguments) == 1:
-        parsed = "try_cast({0} AS TIMESTAMP)"
+        parsed, arguments = "try_cast({0} AS TIMESTAMP)", call.arguments
     else:
-        check_pattern(call, call.arguments[1])
-        parsed = "try_to_timestamp({0}, {1})"
-    return form(f"coalesce(unix_seconds({parsed}), if({{0}} IS NULL, NULL, {_LONG_MIN}L))", call.arguments)
+        parsed, arguments = "try_to_timestamp({0}, {1})", text_and_pattern(call)
+    return form(f"coalesce(unix_seconds({parsed}), if({{0}} IS NULL, NULL, {_LONG_MIN}L))", arguments)
+
+
+def _rewrite_date(call: Call) -> exp.Expression:
+    """TO_DATE: text to DATE, NULL where it is none."""
+    if len(call.arguments) == 1:
+        return form("try_cast({0} AS DATE)", call.arguments)
+    return form("try_to_date({0}, {1})", text_and_pattern(call))
 
 
 def _rewrite_spark_unit(call: Call) -> exp.Expression:
@@ -152,6 +139,7 @@ TEMPORAL = (
     Function(
         name="TO_DATE",
         forms={"text": "try_cast({text} AS DATE)", "text, pattern": "try_to_date({text}, {pattern})"},
+        rewrite=_rewrite_date,
         differs="NULL where the text is none; Spark's own fails.",
     ),
     same("FROM_UNIXTIME", "seconds", "seconds, pattern", differs="In the session's time zone."),

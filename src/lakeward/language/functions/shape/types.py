@@ -32,6 +32,9 @@ _NAMES: Final = {
 }
 #: CHAR(n) and VARCHAR(n) are types of columns in Spark; elsewhere they are strings.
 _STRINGS: Final = {_T.CHAR, _T.NCHAR, _T.VARCHAR, _T.NVARCHAR}
+_TIMES: Final = {_T.TIMESTAMP, _T.TIMESTAMPNTZ, _T.DATETIME, _T.TIMESTAMPLTZ}
+#: Spark's times have microseconds.
+_PLACES: Final = 6
 _ROWS: Final = {_T.STRUCT, _T.OBJECT, _T.NESTED}
 
 
@@ -75,6 +78,14 @@ def length_of(of: exp.DataType) -> int | None:
 def is_string(of: exp.DataType) -> bool:
     """Whether values of the type are text."""
     return of.this == _T.TEXT or of.this in _STRINGS
+
+
+def places_cut(of: exp.DataType) -> int | None:
+    """How many places of a second a TIMESTAMP(p) keeps, where that is fewer than Spark's own six; else None."""
+    if of.this not in _TIMES or not of.expressions:
+        return None
+    places = int(of.expressions[0].name)
+    return places if places < _PLACES else None
 
 
 def is_padded(of: exp.DataType) -> bool:

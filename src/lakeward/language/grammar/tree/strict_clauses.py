@@ -95,6 +95,30 @@ class StrictClauses(SparkParser):
             self.raise_error("Expected a column after GROUP BY")
         return group
 
+    def _parse_cube_or_rollup(self, with_prefix: bool = False) -> exp.Cube | exp.Rollup | None:
+        """ROLLUP and CUBE of any expressions; sqlglot knows those without a comparison."""
+        kind = exp.Cube if self._match(TokenType.CUBE) else exp.Rollup if self._match(TokenType.ROLLUP) else None
+        if kind is None:
+            return None
+        return self.expression(kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)))
+
+    def _parse_case(self) -> exp.Expr | None:
+        """CASE x WHEN 1, 2 THEN …, which sqlglot does not know: a WHEN for each value of the list."""
+        if self._match(TokenType.DOT, advance=False):
+            return super()._parse_case()
+        compared = self._parse_disjunction()
+        branches: list[exp.If] = []
+        while self._match(TokenType.WHEN):
+            values = self._parse_csv(self._parse_disjunction) if compared is not None else [self._parse_disjunction()]
+            if not self._match(TokenType.THEN):
+                self.raise_error("Expected THEN after WHEN")
+            then = self._parse_disjunction()
+            branches += (self.expression(exp.If(this=value, true=then and then.copy())) for value in values)
+        default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
+        if not self._match(TokenType.END):
+            self.raise_error("Expected END after CASE", self._prev)
+        return self.expression(exp.Case(this=compared, ifs=branches, default=default))
+
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         if self._match(TokenType.COMMA):
             # sqlglot would try this, and hide what is wrong with the table.
