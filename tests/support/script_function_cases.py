@@ -537,6 +537,21 @@ ROWS_CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("SELECT FIRST_VALUE(n) IGNORE NULLS FROM function_rows WHERE k = 2", [(4,)]),
     ("SELECT FIRST_VALUE(n) RESPECT NULLS FROM function_rows WHERE k = 2", [(None,)]),
     ("SELECT LISTAGG(s) WITHIN GROUP (ORDER BY s DESC) FROM function_rows", [("c,b,a",)]),
+    (
+        "SELECT a, b FROM (SELECT MAP[s, n] AS m FROM function_rows WHERE n = 5) AS t CROSS JOIN UNNEST(m) AS u (a, b)",
+        [("b", 5)],
+    ),
+    (
+        (
+            "SELECT n, b FROM (SELECT n, IF(n = 5, MAP[s, n], NULL) AS m FROM function_rows WHERE n > 4) AS t"
+            " LEFT JOIN UNNEST(m) AS u (a, b) ON TRUE"
+        ),
+        [(10, None), (5, 5)],
+    ),
+    (
+        "SELECT u.* FROM (SELECT MAP[s, n] AS m FROM function_rows WHERE n = 5) AS t CROSS JOIN UNNEST(m) AS u",
+        [("b", 5)],
+    ),
     ("SELECT x FROM UNNEST(ARRAY[1, 2]) AS u (x)", [(1,), (2,)]),
     ("SELECT k, x FROM function_rows LEFT JOIN UNNEST(ARRAY[n]) AS u (x) ON TRUE WHERE n = 5", [(1, 5)]),
     (

@@ -64,6 +64,34 @@ def test_rows_of_primary_key_tables_are_changed(bench: Bench) -> None:
     assert bench.table("stock") == []
 
 
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("SELECT 1, 3.7", "INT, and the query gives DECIMAL(2,1)"),
+        ("SELECT n, d FROM (VALUES (1, CAST(3.7 AS DOUBLE))) AS t (n, d)", "INT, and the query gives DOUBLE"),
+    ],
+)
+def test_a_fraction_is_not_cut_unasked(bench: Bench, rows: str, told: str) -> None:
+    """As in Flink: it is to be said with CAST."""
+    bench.run("CREATE TABLE whole (id BIGINT, v INT, PRIMARY KEY (id) NOT ENFORCED)")
+    with pytest.raises(ScriptError) as wrong:
+        bench.run(f"INSERT INTO whole {rows}")
+    assert f"column 'v' of here.{bench.database}.whole is {told}: say CAST(… AS INT)" in wrong.value.sentence
+    bench.run("INSERT INTO whole SELECT 1, CAST(3.7 AS INT)")
+    assert bench.table("whole") == [(1, 3)]
+
+
+def test_null_in_a_key_is_one_sentence(bench: Bench) -> None:
+    """Which column it was, and what to do; nothing is written."""
+    bench.run("CREATE TABLE keyed (k1 BIGINT, k2 STRING, v INT, PRIMARY KEY (k1, k2) NOT ENFORCED)")
+    with pytest.raises(ScriptError) as wrong:
+        bench.run("INSERT INTO keyed VALUES (1, 'a', 1), (CAST(NULL AS BIGINT), 'b', 2)")
+    assert wrong.value.sentence == (
+        "a row has NULL in column 'k1', which is NOT NULL. Leave such rows out: WHERE k1 IS NOT NULL."
+    )
+    assert bench.table("keyed") == []
+
+
 def test_partitions_are_written_and_read(bench: Bench) -> None:
     """A partition is named in the INSERT, or comes with the rows."""
     bench.run(

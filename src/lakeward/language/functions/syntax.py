@@ -17,10 +17,19 @@ from lakeward.language.functions.shape.types import is_padded, is_string, length
 Meaning = tuple[str, list[exp.Expression]] | exp.Expression
 _TEXT: Final = "CAST({0} AS STRING)"
 _UPPER_BOOLEAN: Final = f"if({is_of('{0}', ['boolean'])}, upper({_TEXT}), {_TEXT})"
-#: An array of rows, whatever its elements are.
-_ROWS: Final = (
-    "named_struct(if(typeof({0}) LIKE 'array<struct<%', 'it', 'rows'), {0}, "
-    "if(typeof({0}) LIKE 'array<struct<%', 'items', 'it'), transform({0}, item -> struct(item))).it"
+#: The type of a collection, as a row says which of two values is meant; both have to be right for any type.
+_EITHER: Final = (
+    "named_struct(if(typeof({{0}}) LIKE '{0}', 'it', 'no'), {1}, if(typeof({{0}}) LIKE '{0}', 'no', 'it'), {2}).it"
+)
+_MAP: Final = _EITHER.format("map<%", "{0}", "map()")
+_LIST: Final = _EITHER.format("map<%", "array()", "{0}")
+#: An array of rows: those of a map are its keys and values.
+_ENTRIES: Final = _EITHER.format("map<%", f"map_entries({_MAP})", "{0}")
+#: The same, whatever the elements are.
+_ROWS: Final = _EITHER.format(
+    "map<%",
+    f"map_entries({_MAP})",
+    _EITHER.format("array<struct<%", "{0}", f"transform({_LIST}, item -> struct(item))"),
 )
 #: Units that Spark's intervals do not have.
 _LONGER: Final = {"WEEK": (7, "DAY"), "QUARTER": (3, "MONTH")}
@@ -110,7 +119,7 @@ def _product(node: exp.Expression) -> Meaning:
     unit = days.args.get("unit") if isinstance(days, exp.Interval) else None
     if not isinstance(unit, exp.Var) or unit.name != "DAY":
         return node
-    cases = {WHOLE_NUMBERS: "CAST({0} * {1} AS INTERVAL DAY)"}
+    cases: dict[tuple[str, ...], str] = {WHOLE_NUMBERS: "CAST({0} * {1} AS INTERVAL DAY)"}
     return form(by_type("{0}", cases, "({0} * {1})"), [number, days])
 
 
@@ -129,16 +138,15 @@ def _overlaps(node: exp.Expression) -> Meaning:
 
 
 def _unnest(node: exp.Expression) -> Meaning:
-    """UNNEST(array) AS t (a, b): a row for each element; an element that is a row gives its fields."""
+    """UNNEST(array) AS t (a, b): a row for each element; a row gives its fields, an entry of a map key and value."""
     alias = node.args.get("alias")
     call = Call("UNNEST", list(node.expressions), node)
     if node.args.get("offset") or len(call.arguments) != 1:
         raise call.refuse("UNNEST takes one array, without ORDINALITY: use LATERAL VIEW posexplode(array) of Spark's.")
     count = len(alias.columns) if alias is not None else 0
-    is_map = str(call.arguments[0].this).startswith(("map(", "map_from_arrays(", "map_concat(", "str_to_map("))
     outer = "_outer" if _keeps_rows(node.parent) else ""
-    verb = f"explode{outer}" if count == 1 or is_map else f"inline{outer}"
-    text = f"{verb}({{0}})" if count or is_map else f"{verb}({_ROWS})"
+    verb = f"explode{outer}" if count == 1 else f"inline{outer}"
+    text = f"{verb}({{0}})" if count == 1 else f"{verb}({_ENTRIES if count else _ROWS})"
     lateral = "LATERAL " if isinstance(node.parent, exp.Join) else ""
     if alias is None:
         return form(f"{lateral}{text}", call.arguments)

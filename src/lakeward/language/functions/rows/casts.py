@@ -41,7 +41,7 @@ CASTS = (
         name="UNNEST",
         written="CROSS JOIN UNNEST(array) AS t (a, b)",
         shown="`CROSS JOIN LATERAL explode(array) AS t (a)`, `inline` for more columns than one",
-        differs="For a map column write UNNEST(MAP_ENTRIES(map)). ORDINALITY is refused.",
+        differs="An element of a map is its key and its value. ORDINALITY is refused.",
     ),
     Function(
         name="text literal",

@@ -100,7 +100,9 @@ class StrictClauses(SparkParser):
         kind = exp.Cube if self._match(TokenType.CUBE) else exp.Rollup if self._match(TokenType.ROLLUP) else None
         if kind is None:
             return None
-        return self.expression(kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)))
+        return self.expression(
+            kind(expressions=[] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction))
+        )
 
     def _parse_case(self) -> exp.Expr | None:
         """CASE x WHEN 1, 2 THEN …, which sqlglot does not know: a WHEN for each value of the list."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from lakeward.errors import LakewardError
 
@@ -12,11 +11,31 @@ _OURS = re.compile(r"(?:^|: )lakeward\.[\w.]+: (.+?)(?:\s+SQLSTATE: \w+)?$", re.
 _BUSY = "Python worker failed to connect back"
 _WRAPPING = re.compile(r"^(?:\[STREAM_FAILED\] )?Query \[id = [^]]*\] terminated with exception: ")
 _BEHIND = re.compile(
-    r"; line \d+ pos \d+;.*|\n=== Streaming Query ===.*|\n== SQL .*|\n\s+at [\w.$]+\(.*|\n+JVM stacktrace:.*"
-    r"|\s*SQLSTATE: \w+",
+    r"; line \d+ pos \d+;.*|\n=== Streaming Query ===.*|\n== (?:SQL|DataFrame) .*|\n\s+at [\w.$]+\(.*"
+    r"|\n+JVM stacktrace:.*|\s*SQLSTATE: \w+",
     re.DOTALL,
 )
+#: A cause in the trace that Java prints.
+_CAUSE = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
+#: What Spark says in words of its own programs, and what it means.
+_IN_OUR_WORDS = (
+    (
+        re.compile(r"NULL value appeared in non-nullable field:\s*(\w+)"),
+        "a row has NULL in column '{0}', which is NOT NULL. Leave such rows out: WHERE {0} IS NOT NULL.",
+    ),
+    (
+        re.compile(
+            r"error while reading file (\S+?)\.?\s.*?Malformed records are detected[^:]*: \[([^\n]*?)\]\.", re.DOTALL
+        ),
+        (
+            "the file {0} has a line that does not fit the table's columns: [{1}]. Correct it; 'ignore-parse-errors' "
+            "of its format, 'true', makes NULL of what cannot be read."
+        ),
+    ),
+)
 _JAVA_CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*: ")
+#: Words around a reason that is further inside.
+_SAYS_NOTHING = ("Job aborted", "Writing job", "An error occurred while calling", "Exception thrown in awaitResult")
 #: Spark's words for a checkpoint of another query.
 _OTHER_QUERY = re.compile(
     r"sources in the checkpoint offsets and now there are|STATE_STORE_(?:KEY|VALUE)_SCHEMA_NOT_COMPATIBLE"
@@ -31,11 +50,12 @@ _DAMAGE = re.compile(
 )
 
 
-def failure_sentence(wrong: BaseException, innermost: Callable[[], str | None] | None = None) -> str:
-    """What to tell a person; `innermost` gives the message of the last cause, where Java knows it."""
+def failure_sentence(wrong: BaseException) -> str:
+    """What to tell a person."""
     if isinstance(wrong, LakewardError):
         return wrong.message
-    return plain_reason(str(wrong), (innermost() if innermost else None) or "")
+    text = str(wrong)
+    return plain_reason(text, (_CAUSE.findall(text) or [""])[-1])
 
 
 def is_of_spark(wrong: BaseException) -> bool:
@@ -49,8 +69,11 @@ def plain_reason(text: str, innermost: str = "") -> str:
         return str(ours[-1]).strip()
     if is_of_busy_machine(f"{text}\n{innermost}"):
         return "a Python process of Spark did not answer within ten seconds: the machine is busy, or out of memory."
+    for pattern, sentence in _IN_OUR_WORDS:
+        if found := pattern.search(f"{text}\n{innermost}"):
+            return sentence.format(*found.groups())
     told = _strip(text)
-    if len(told) <= len("assertion failed") + 1 or "Job aborted" in told or "Writing job" in told:
+    if len(told) <= len("assertion failed") + 1 or any(words in told for words in _SAYS_NOTHING):
         told = _strip(innermost) or told
     return told or "Spark gave no reason."
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -21,6 +21,7 @@ from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.schema import Column, Schema
 from lakeward.spark.scripts.connectors.port import Rows, Sink, Source
 from lakeward.spark.scripts.jobs.stream_plan import StreamPlan
+from lakeward.spark.scripts.planning.fitting import fits, keeps_apart
 from lakeward.spark.scripts.planning.net_changes import net_changes
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.setup.own_pool import own_pool
@@ -45,6 +46,12 @@ class SinkTable:
     sink: Sink
     given: tuple[str, ...]
     place: Place
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """Where the query says what goes into a column, as far as it shows."""
+
+    def place_of(self, column: str) -> Place:
+        """Where a person looks for what is wrong with a column."""
+        return self.places.get(column, self.place)
 
     @property
     def target(self) -> Target:
@@ -114,16 +121,16 @@ def _fit(relation: Relation, engine: SparkEngine, table: SinkTable, change: exp.
     ).from_(put_under(relation.tree, "query"))
     frame = engine.frame(tree)
     shown = []
-    for field, wanted in zip(table.definition.physical, _spark_fields(table.definition), strict=True):
-        if field.name in columns:
-            value = frame[f"`#{list(columns).index(field.name)}`"]
-            found = frame.schema[f"#{list(columns).index(field.name)}"].dataType
-            _check_type(found.typeName(), field.name, wanted.dataType, table)
-            if field.name in table.definition.primary_key and not _keeps_apart(found, wanted.dataType):
-                raise _merging_keys(field.name, found, wanted.dataType, table)
+    for own, wanted in zip(table.definition.physical, _spark_fields(table.definition), strict=True):
+        if own.name in columns:
+            value = frame[f"`#{list(columns).index(own.name)}`"]
+            found = frame.schema[f"#{list(columns).index(own.name)}"].dataType
+            _check_type(found, own.name, wanted.dataType, table)
+            if own.name in table.definition.primary_key and not keeps_apart(found, wanted.dataType):
+                raise _merging_keys(own.name, found, wanted.dataType, table)
         else:
             value = lit(None)
-        shown.append(value.cast(wanted.dataType).alias(field.name))
+        shown.append(value.cast(wanted.dataType).alias(own.name))
     return frame.select(*shown, *([frame[CHANGE_TYPE]] if change is not None else []))
 
 
@@ -134,21 +141,14 @@ def _spark_fields(definition: TableDefinition) -> list[StructField]:
     return StructType.fromJson(spark_schema(schema)).fields
 
 
-_NUMBERS = frozenset({"byte", "short", "integer", "long", "float", "double", "decimal"})
-_TEXTS = frozenset({"string", "varchar", "char"})
-_TIMES = frozenset({"date", "timestamp", "timestamp_ntz"})
-_FAMILIES = (_NUMBERS, _TEXTS, _TIMES)
-
-
-def _check_type(found: str, name: str, wanted: DataType, table: SinkTable) -> None:
-    """A text that should be a number, and the like, is a mistake more often than not: it is to be said with CAST."""
-    kind = wanted.typeName()
-    if found == "void" or kind == found or any({kind, found} <= family for family in _FAMILIES):
+def _check_type(found: DataType, name: str, wanted: DataType, table: SinkTable) -> None:
+    """A text that should be a number, a fraction for a whole one, are mistakes more often than not."""
+    if fits(found, wanted):
         return
     said = wanted.simpleString().upper()
     raise ScriptError(
-        table.place,
-        f"column '{name}' of {table.definition} is {said}, and the query gives {found.upper()}: "
+        table.place_of(name),
+        f"column '{name}' of {table.definition} is {said}, and the query gives {found.simpleString().upper()}: "
         f"say CAST(… AS {said}) if that is meant.",
     )
 
@@ -156,25 +156,10 @@ def _check_type(found: str, name: str, wanted: DataType, table: SinkTable) -> No
 def _merging_keys(name: str, found: DataType, wanted: DataType, table: SinkTable) -> ScriptError:
     told, given = wanted.simpleString().upper(), found.simpleString().upper()
     return ScriptError(
-        table.place,
+        table.place_of(name),
         f"column '{name}' of the primary key of {table.definition} is {told}, and the query gives {given}: different "
         f"keys could become the same. Give the column the type {given}, or group by CAST(… AS {told}).",
     )
-
-
-_WHOLE = frozenset({"byte", "short", "integer", "long"})
-
-
-def _keeps_apart(found: DataType, wanted: DataType) -> bool:
-    """Whether different values stay different in another type; what does not fit there fails."""
-    from pyspark.sql.types import DecimalType
-
-    given, kind = found.typeName(), wanted.typeName()
-    if isinstance(found, DecimalType):
-        return isinstance(wanted, DecimalType) and wanted.scale >= found.scale
-    if given in _WHOLE:
-        return kind in _WHOLE or isinstance(wanted, DecimalType)
-    return given == kind or (given, kind) == ("float", "double") or {given, kind} <= _TEXTS or given in {"void", "date"}
 
 
 def stream_plan(

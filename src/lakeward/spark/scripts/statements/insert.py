@@ -14,6 +14,7 @@ from lakeward.language.grammar.dialect import ScriptDialect
 from lakeward.language.place import Place, ScriptError
 from lakeward.language.plan.shape.engine import Style
 from lakeward.language.plan.shape.relation import TIME
+from lakeward.language.plan.shape.trees import place_of
 from lakeward.language.plan.stream import NeedsBeforeError, Planner, bounded_query
 from lakeward.language.statements.create_table import CreateTable, PhysicalColumn
 from lakeward.language.statements.rows import Insert
@@ -105,7 +106,15 @@ def _sink_table(one: Insert, context: Context) -> SinkTable:
             columns=tuple(column for column in definition.columns if column.name in given),
             options={**definition.options, "sink.columns": ",".join(given)},
         )
-    return SinkTable(definition, context.tables.sink(definition), tuple(given), _START)
+    places = _places(one.query, given)
+    return SinkTable(definition, context.tables.sink(definition), tuple(given), _START, places)
+
+
+def _places(query: exp.Query, given: list[str]) -> dict[str, Place]:
+    """Where the query says what goes into each column; a star, or a value alone, says nothing of that."""
+    shown = query.expressions if isinstance(query, exp.Select) and not query.is_star else []
+    pairs = zip(given, shown, strict=False)
+    return {name: place_of(one) for name, one in pairs if any("start" in part.meta for part in one.walk())}
 
 
 def _named_partition(one: Insert, table: SinkTable) -> dict[str, str]:

@@ -57,12 +57,32 @@ PYTHON = (
             "",
             "a Python process of Spark did not answer within ten seconds: the machine is busy, or out of memory.",
         ),
+        (
+            "[NOT_NULL_ASSERT_VIOLATION] NULL value appeared in non-nullable field: \nk1\nIf the schema is inferred …",
+            "",
+            "a row has NULL in column 'k1', which is NOT NULL. Leave such rows out: WHERE k1 IS NOT NULL.",
+        ),
+        (
+            '[NUMERIC] 99999.9 is no DECIMAL(4, 1).\n== DataFrame ==\n"cast" was called from\n/x.py\n SQLSTATE: 22003',
+            "",
+            "[NUMERIC] 99999.9 is no DECIMAL(4, 1).",
+        ),
         ("", "", "Spark gave no reason."),
     ],
 )
 def test_the_reason_without_its_wrapping(text: str, innermost: str, sentence: str) -> None:
     """Ours where there is one, else Spark's own first sentence, else the innermost cause."""
     assert plain_reason(text, innermost) == sentence
+
+
+def test_the_reason_of_a_trace_is_its_last_cause() -> None:
+    """What was called from Python, and where it was waited for, tells nobody anything."""
+    trace = (
+        "An error occurred while calling o567.getResult.\n: org.apache.spark.SparkException: Exception thrown in"
+        " awaitResult: \n\tat org.x.Y.z(Y.scala:1)\nCaused by: org.x.Failed: Outer.\n\tat a.B.c(B.java:2)\n"
+        "Caused by: java.io.IOException: No space left on device\n\t... 3 more\n"
+    )
+    assert failure_sentence(RuntimeError(trace)) == "No space left on device"
 
 
 def test_an_error_of_ours_is_told_as_it_is() -> None:
