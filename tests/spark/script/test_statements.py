@@ -46,6 +46,80 @@ def test_a_script_can_be_run_again(bench: Bench) -> None:
     bench.run("DROP TABLE twice.t; DROP DATABASE twice")
 
 
+@pytest.mark.parametrize(
+    ("again", "difference"),
+    [
+        (
+            "CREATE TABLE t (v INT, twice AS v * 3, at TIMESTAMP(3))",
+            r"its column is twice AS v \* 2, not twice AS v \* 3",
+        ),
+        ("CREATE TABLE t (v INT, at TIMESTAMP(3))", r"it has a further column twice AS v \* 2"),
+        (
+            "CREATE TABLE t (v INT, o BIGINT METADATA FROM 'offset', twice AS v*2, at TIMESTAMP(3))",
+            "it has no column o BIGINT METADATA FROM 'offset'",
+        ),
+        (
+            "CREATE TABLE t (v INT, twice AS v * 2, at TIMESTAMP(3), WATERMARK FOR at AS at)",
+            "its watermark: none, not FOR at AS at",
+        ),
+    ],
+)
+def test_columns_that_are_computed_are_compared_too(bench: Bench, again: str, difference: str) -> None:
+    """A script that says other than the table does not go on with the old ones."""
+    bench.run("CREATE TABLE t (v INT, twice AS v * 2, at TIMESTAMP(3))")
+    bench.run("CREATE TABLE t (v INT, twice AS v*2, at TIMESTAMP(3)); INSERT INTO t (v) VALUES (4)")
+    with pytest.raises(ScriptError, match=difference):
+        bench.run(again)
+    assert bench.rows("SELECT v, twice FROM t") == [(4, 8)]
+
+
+def test_a_table_like_another_of_the_catalog(bench: Bench) -> None:
+    """Columns, key, partitions and options are taken over; rows and place are its own."""
+    bench.run(
+        "CREATE TABLE a (id BIGINT, v INT, twice AS v * 2, PRIMARY KEY (id) NOT ENFORCED)"
+        " WITH ('bucket.num' = '2', 'table.log.ttl' = '3 d');"
+        "INSERT INTO a VALUES (1, 2); CREATE TABLE b LIKE a; INSERT INTO b VALUES (5, 6);"
+        "CREATE TABLE c (note STRING) LIKE a (EXCLUDING GENERATED EXCLUDING DISTRIBUTION)"
+    )
+    assert bench.rows("SELECT * FROM a") == [(1, 2, 4)]
+    assert bench.rows("SELECT * FROM b") == [(5, 6, 12)]
+    assert "'bucket.num' = '2'" in bench.rows("SHOW CREATE TABLE b")[0][0]
+    assert "'table.log.ttl' = '3 d'" in bench.rows("SHOW CREATE TABLE c")[0][0]
+    assert [row[0] for row in bench.rows("DESCRIBE c")] == ["id", "note", "v"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "CREATE TABLE m (v INT, x STRING METADATA FROM 'y' VIRTUAL)",
+            "no METADATA 'y' for column 'x'; there are offset",
+        ),
+        ("ALTER TABLE t SET ('bucket.num' = '9')", "'bucket.num' is said when a table is made, and cannot be changed"),
+        ("ALTER TABLE t SET ('table.name' = 'x.y')", "'table.name' is said by the catalog 'here'"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(bench: Bench, statement: str, sentence: str) -> None:
+    """Rather than told to be done."""
+    bench.run("CREATE TABLE t (v INT)")
+    with pytest.raises(ScriptError, match=sentence):
+        bench.run(statement)
+
+
+def test_options_of_reads_are_kept_with_the_table(bench: Bench) -> None:
+    """As they are when the table is made, and until they are reset."""
+    bench.run(
+        "CREATE TABLE t (v INT) WITH ('sink.ignore-delete' = 'true'); ALTER TABLE t SET ('scan.split.rows' = '9')"
+    )
+    told = bench.rows("SHOW CREATE TABLE t")[0][0]
+    assert "'scan.split.rows' = '9'" in told
+    assert "'sink.ignore-delete' = 'true'" in told
+    bench.run("ALTER TABLE t RESET ('scan.split.rows', 'sink.ignore-delete')")
+    told = bench.rows("SHOW CREATE TABLE t")[0][0]
+    assert "scan.split.rows" not in told
+    assert "sink.ignore-delete" not in told
+
+
 def test_rows_of_primary_key_tables_are_changed(bench: Bench) -> None:
     """Partial inserts, UPDATE, DELETE, MERGE, INSERT OVERWRITE, TRUNCATE; functions are those of the language."""
     bench.run(

@@ -8,5 +8,6 @@
 | memory_catalog | definitions that last as long as the script |
 | fluss_catalog | tables of a cluster |
 | lake_catalog | tables of a lake, to be read |
+| differences | how a definition differs from the table that is there |
 | schema_properties | watermark, computed and metadata columns as properties of a table, and back |
 """

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.errors import AlreadyExistsError, ErrorCode, NotFoundError
+from lakeward.errors import AlreadyExistsError, ErrorCode, LakewardError, NotFoundError
 from lakeward.language.statements.create_table import PhysicalColumn
-from lakeward.language.statements.define import AddColumns, RenameTable, TableChange
+from lakeward.language.statements.define import AddColumns, RenameTable, ResetOptions, SetOptions, TableChange
 from lakeward.language.statements.statement import Options
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.secrets import is_of_secret
-from lakeward.options.spark import CLIENT_PREFIX, LAKE_PREFIX, is_secret
+from lakeward.options.spark import CLIENT_PREFIX, LAKE_PREFIX, SPARK_OPTIONS, is_secret
 from lakeward.query.request.views import View, check_view, parse_name, view_schema
 from lakeward.spark.catalog.replacing import create, rename
 from lakeward.spark.scripts.catalogs.catalog_options import BOOTSTRAP_SERVERS, DEFAULT_DATABASE
+from lakeward.spark.scripts.catalogs.differences import generated_differences
 from lakeward.spark.scripts.catalogs.memory_catalog import changed_definition
 from lakeward.spark.scripts.catalogs.port import Made
 from lakeward.spark.scripts.catalogs.schema_properties import (
@@ -25,8 +26,16 @@ from lakeward.spark.scripts.catalogs.schema_properties import (
     with_schema_properties,
 )
 from lakeward.spark.scripts.connectors.fluss.fluss_connector import FlussConnector
-from lakeward.spark.scripts.connectors.fluss.fluss_options import BUCKET_COUNT, BUCKET_KEY, TABLE_NAME
-from lakeward.spark.scripts.connectors.fluss.new_table import ClusterLimits, check_same, new_table
+from lakeward.spark.scripts.connectors.fluss.fluss_options import (
+    BUCKET_COUNT,
+    BUCKET_KEY,
+    DATABASE,
+    FLUSS_OPTIONS,
+    SINK_IGNORE_DELETE,
+    TABLE_NAME,
+)
+from lakeward.spark.scripts.connectors.fluss.fluss_source import check_metadata
+from lakeward.spark.scripts.connectors.fluss.new_table import ClusterLimits, check_same, new_table, not_the_same
 from lakeward.spark.scripts.connectors.fluss.table_changes import alter, is_known
 from lakeward.spark.scripts.connectors.port import Surroundings
 from lakeward.spark.scripts.connectors.registry import CONNECTOR, check_options
@@ -34,6 +43,12 @@ from lakeward.spark.setup.spark_session import catalog_settings
 from lakeward.spark.table.connections import connection
 
 KIND = "fluss"
+_PLACE = {TABLE_NAME.key, DATABASE.key, BOOTSTRAP_SERVERS.key}
+
+
+def is_of_catalog(key: str, value: str) -> bool:
+    """Whether an option of a table is the catalog's to say: where the table is, and how the cluster is reached."""
+    return key in _PLACE or (key, value) == (CONNECTOR, KIND) or key.startswith((CLIENT_PREFIX, LAKE_PREFIX))
 
 
 class FlussCatalog:
@@ -98,23 +113,23 @@ class FlussCatalog:
             )
         for key in (TABLE_NAME.key, BOOTSTRAP_SERVERS.key):
             if key in table.options:
-                raise ErrorCode.INVALID_TABLE.error(
-                    f"Table {table}: '{key}' is said by the catalog '{self.name}'; leave it out."
-                )
+                raise self._said_by_catalog(table, key)
         check_options(self._connector, table.options, f"Table {table}")
+        check_metadata(table)
         options = self._connector.options_of(table)
         secrets = [key for key in options.reading if is_secret(key) or is_of_secret(key)]
         if secrets:
-            raise ErrorCode.INVALID_TABLE.error(
-                f"Table {table}: '{secrets[0]}' would be kept with the table, where everybody can read it; give it to"
-                f" CREATE CATALOG {self.name} instead."
-            )
-        extra = {**options.reading, **schema_properties(table)}
+            raise self._open_secret(table, secrets[0])
+        kept = {key: table.options[key] for key in (SINK_IGNORE_DELETE.key,) if key in table.options}
+        extra = {**options.reading, **kept, **schema_properties(table)}
         wanted = new_table(table, options.properties, ClusterLimits.of(self._conn), extra)
         try:
             create(self._conn, TablePath(table.database, table.name), wanted.descriptor)
         except AlreadyExistsError:
-            check_same(table, wanted.descriptor, self._conn.table(f"{table.database}.{table.name}").info)
+            found = self._conn.table(f"{table.database}.{table.name}").info
+            check_same(table, wanted.descriptor, found)
+            for difference in generated_differences(table, self._definition(found)):
+                raise not_the_same(table, found, difference) from None
             return Made(is_new=False)
         return Made(is_new=True, notices=wanted.notices)
 
@@ -131,13 +146,47 @@ class FlussCatalog:
         before = self._definition(self._conn.table(str(path)).info)
         after = changed_definition(before, change)
         check_options(self._connector, after.options, f"Table {before}")
+        check_metadata(after)
+        self._check_change(before, change)
         notices = alter(self._conn, path, change)
+        self._keep_reading(path, change)
         if isinstance(change, AddColumns):
             old, new = schema_properties(before), schema_properties(after)
             if old != new:
                 gone = [key for key in old if key not in new]
                 self._conn.alter_table(str(path), set=new, reset=gone)
         return notices
+
+    def _said_by_catalog(self, table: TableDefinition, key: str) -> LakewardError:
+        return ErrorCode.INVALID_TABLE.error(
+            f"Table {table}: '{key}' is said by the catalog '{self.name}'; leave it out."
+        )
+
+    def _check_change(self, table: TableDefinition, change: TableChange) -> None:
+        told = change.options if isinstance(change, SetOptions) else {}
+        for key in told:
+            if key in {*_PLACE, CONNECTOR} or key.startswith(CLIENT_PREFIX):
+                raise self._said_by_catalog(table, key)
+            if is_secret(key) or is_of_secret(key):
+                raise self._open_secret(table, key)
+
+    def _open_secret(self, table: TableDefinition, key: str) -> LakewardError:
+        return ErrorCode.INVALID_TABLE.error(
+            f"Table {table}: '{key}' would be kept with the table, where everybody can read it; give it to CREATE"
+            f" CATALOG {self.name} instead."
+        )
+
+    def _keep_reading(self, path: TablePath, change: TableChange) -> None:
+        """Options of reads and writes are kept with the table, as CREATE TABLE does."""
+        if isinstance(change, SetOptions):
+            told = dict(FLUSS_OPTIONS.canonical(key, value) for key, value in change.options.items())
+            kept = {key: value for key, value in told.items() if _is_of_reading(key)}
+            if kept:
+                self._conn.alter_table(str(path), set=kept)
+        elif isinstance(change, ResetOptions):
+            gone = [key for key in map(FLUSS_OPTIONS.canonical_key, change.keys) if _is_of_reading(key)]
+            if gone:
+                self._conn.alter_table(str(path), reset=gone)
 
     @property
     def _conn(self) -> Connection:
@@ -179,3 +228,7 @@ class FlussCatalog:
         """What a connector needs to find the table."""
         place = {CONNECTOR: KIND, BOOTSTRAP_SERVERS.key: self._bootstrap, TABLE_NAME.key: str(path)}
         return {**place, **self._client, **self._lake}
+
+
+def _is_of_reading(key: str) -> bool:
+    return key in SPARK_OPTIONS.rows or key == SINK_IGNORE_DELETE.key or key.startswith(LAKE_PREFIX)

@@ -17,6 +17,7 @@ from lakeward.language.statements.define import (
 )
 from lakeward.language.statements.statement import Options
 from lakeward.language.statements.table_definition import TableDefinition
+from lakeward.spark.scripts.catalogs.differences import differences
 from lakeward.spark.scripts.catalogs.port import Made
 from lakeward.spark.scripts.connectors.registry import Connectors
 
@@ -81,7 +82,7 @@ class MemoryCatalog:
         if table.name in tables:
             if tables[table.name] == table:
                 return Made(is_new=False)
-            raise _another(table)
+            raise _another(table, tables[table.name])
         notices = self._connectors.connector_of(table).ensure(table)
         tables[table.name] = table
         return Made(is_new=True, notices=notices)
@@ -101,7 +102,7 @@ class MemoryCatalog:
         changed = changed_definition(found, change)
         self._connectors.connector_of(changed)  # options that are wrong are refused before anything is changed
         if isinstance(change, RenameTable) and changed.name in tables:
-            raise _another(changed)
+            raise _another(changed, tables[changed.name])
         notices: tuple[str, ...] = ()
         if isinstance(connector, Alters):
             notices = connector.alter(found, change)
@@ -125,9 +126,11 @@ class MemoryCatalog:
         return found
 
 
-def _another(table: TableDefinition) -> LakewardError:
+def _another(table: TableDefinition, there: TableDefinition) -> LakewardError:
+    told = next(differences(table, there), "")
     return ErrorCode.TABLE_ALREADY_EXIST.error(
-        f"Table {table} is there already, and is another. Drop it first, or write IF NOT EXISTS to keep it."
+        f"Table {table} is there already, and is another{f': {told}' if told else ''}. Drop it first, or write IF NOT"
+        " EXISTS to keep it."
     )
 
 

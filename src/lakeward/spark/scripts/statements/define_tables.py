@@ -12,6 +12,8 @@ from lakeward.language.statements.define import AlterTable, CreateCatalog, Creat
 from lakeward.language.statements.statement import Name
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.data_types import TypeRoot
+from lakeward.spark.scripts.catalogs import fluss_catalog
+from lakeward.spark.scripts.connectors.fluss.fluss_options import BUCKET_COUNT, BUCKET_KEY
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_tables import View
 from lakeward.spark.scripts.statements.context import Context
@@ -78,7 +80,7 @@ def definition_of(statement: CreateTable, context: Context) -> TableDefinition:
         options=statement.options,
     )
     if statement.like is not None:
-        definition = _with_like(definition, statement.like, context)
+        definition = _with_like(definition, statement, statement.like, context)
     return _with_key(definition, statement)
 
 
@@ -126,7 +128,7 @@ _LIKE_DEFAULTS = {
 }
 
 
-def _with_like(own: TableDefinition, like: Like, context: Context) -> TableDefinition:
+def _with_like(own: TableDefinition, statement: CreateTable, like: Like, context: Context) -> TableDefinition:
     other = context.tables.require_table(like.name)
     features = dict(_LIKE_DEFAULTS)
     for strategy, what in like.features:
@@ -143,6 +145,10 @@ def _with_like(own: TableDefinition, like: Like, context: Context) -> TableDefin
     options = {} if features["OPTIONS"] == "EXCLUDING" else dict(other.options)
     if own.catalog != other.catalog or not places:
         options.pop("table.name", None)
+    if features["DISTRIBUTION"] == "EXCLUDING":
+        options = {key: value for key, value in options.items() if key not in {BUCKET_COUNT.key, BUCKET_KEY.key}}
+    if not statement.is_temporary and context.tables.catalog_of(own.catalog).kind == fluss_catalog.KIND:
+        options = {key: value for key, value in options.items() if not fluss_catalog.is_of_catalog(key, value)}
     return replace(
         own,
         columns=(*columns, *own.columns),

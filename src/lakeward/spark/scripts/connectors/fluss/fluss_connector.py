@@ -13,7 +13,7 @@ from lakeward.query.request.views import View
 from lakeward.spark.catalog.replacing import create
 from lakeward.spark.scripts.connectors.fluss.fluss_options import FLUSS_OPTIONS, SINK_IGNORE_DELETE, FlussOptions
 from lakeward.spark.scripts.connectors.fluss.fluss_sink import FlussSink
-from lakeward.spark.scripts.connectors.fluss.fluss_source import FlussSource
+from lakeward.spark.scripts.connectors.fluss.fluss_source import FlussSource, check_metadata
 from lakeward.spark.scripts.connectors.fluss.new_table import ClusterLimits, check_same, new_table
 from lakeward.spark.scripts.connectors.fluss.spark_catalogs import spark_name
 from lakeward.spark.scripts.connectors.fluss.table_changes import alter
@@ -40,6 +40,7 @@ class FlussConnector:
 
     def ensure(self, table: TableDefinition) -> tuple[str, ...]:
         """Make the table, and its database, where they are absent; refuse one that is there and is another."""
+        check_metadata(table)
         options = self.options_of(table)
         conn = connection(options.connection)
         wanted = new_table(table, options.properties, ClusterLimits.of(conn))

@@ -97,6 +97,11 @@ def _check_columns(table: TableDefinition, schema: Schema) -> None:
                 f"Table {table} is said to have a column '{column.name}', and on the cluster it has none; its columns"
                 f" are {', '.join(schema.names)}."
             )
+    check_metadata(table)
+
+
+def check_metadata(table: TableDefinition) -> None:
+    """Refuse METADATA that there is not."""
     for told in table.columns:
         if isinstance(told, MetadataColumn) and told.key not in METADATA:
             raise ErrorCode.INVALID_TABLE.error(

@@ -169,10 +169,15 @@ def check_same(table: TableDefinition, wanted: TableDescriptor, found: TableInfo
     """Refuse a definition that says other than the table that is there; the first difference is named."""
     difference = next(_differences(table, wanted.normalize(), found.descriptor), None)
     if difference is not None:
-        raise ErrorCode.INVALID_TABLE.error(
-            f"Table {found.path} is there already, and not as {table} says: {difference}. Give the definition another"
-            " name with 'table.name', say what the table is, or drop it."
-        )
+        raise not_the_same(table, found, difference)
+
+
+def not_the_same(table: TableDefinition, found: TableInfo, difference: str) -> LakewardError:
+    """What to raise where a definition is of another table than the one that is there."""
+    return ErrorCode.INVALID_TABLE.error(
+        f"Table {found.path} is there already, and not as {table} says: {difference}. Give the definition another name"
+        " with 'table.name', say what the table is, or drop it."
+    )
 
 
 def _differences(table: TableDefinition, wanted: TableDescriptor, there: TableDescriptor) -> Iterator[str]:

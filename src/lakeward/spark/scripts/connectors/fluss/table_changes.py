@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lakeward.client.blocking.sync import Connection
+from lakeward.errors import ErrorCode
 from lakeward.language.statements.create_table import PhysicalColumn
 from lakeward.language.statements.define import AddColumns, ChangePartition, ResetOptions, SetOptions, TableChange
 from lakeward.model.schema import Column
 from lakeward.model.table import TablePath
 from lakeward.options.table import TABLE_OPTIONS
-from lakeward.spark.scripts.connectors.fluss.fluss_options import FLUSS_OPTIONS
+from lakeward.spark.scripts.connectors.fluss.fluss_options import (
+    AUTO_INCREMENT,
+    BUCKET_COUNT,
+    BUCKET_KEY,
+    FLUSS_OPTIONS,
+)
 from lakeward.spark.scripts.connectors.fluss.new_table import split_properties
+
+#: What is decided when a table is made.
+_FIXED = {BUCKET_COUNT.key, BUCKET_KEY.key, AUTO_INCREMENT.key}
 
 
 def alter(conn: Connection, path: TablePath, change: TableChange) -> tuple[str, ...]:
     """Make what of a change the cluster stores; sentences that the user should read."""
     notices: list[str] = []
+    _check_options(path, change)
     match change:
         case SetOptions(options):
             own, custom = split_properties(_of_the_table(options), notices)
@@ -35,6 +45,17 @@ def alter(conn: Connection, path: TablePath, change: TableChange) -> tuple[str, 
         case _:
             pass
     return tuple(notices)
+
+
+def _check_options(path: TablePath, change: TableChange) -> None:
+    """Refuse what a table has for good."""
+    told = change.options if isinstance(change, SetOptions) else change.keys if isinstance(change, ResetOptions) else ()
+    fixed = next((key for key in told if FLUSS_OPTIONS.canonical_key(key) in _FIXED), None)
+    if fixed is not None:
+        raise ErrorCode.INVALID_TABLE.error(
+            f"Table {path}: '{fixed}' is said when a table is made, and cannot be changed. Create another table with"
+            " it, and INSERT the rows INTO that."
+        )
 
 
 def _of_the_table(options: Mapping[str, str]) -> dict[str, str]:
