@@ -17,7 +17,7 @@ from lakeward.errors import AlreadyExistsError, LakewardError, NotFoundError
 from lakeward.language.changes import Changes
 from lakeward.language.grammar import parse_script
 from lakeward.language.statements.create_table import ComputedColumn, CreateTable, MetadataColumn, PhysicalColumn
-from lakeward.language.statements.define import AddColumns, AlterTable, ChangePartition, RenameTable, SetOptions
+from lakeward.language.statements.define import AddColumns, AlterTable, ChangePartitions, RenameTable, SetOptions
 from lakeward.language.statements.statement import Name
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.data_types import BIGINT, INT
@@ -152,7 +152,7 @@ class TestFluss:
         names = ["id", "doubled", "at", "label", "place", "dt", "extra", "more"]
         assert [column.name for column in found.columns] == names
         assert isinstance(found.columns[-1], ComputedColumn)
-        cluster.alter_table(made, ChangePartition(is_added=True, values=(("dt", "2026"),)))
+        cluster.alter_table(made, ChangePartitions(is_added=True, partitions=((("dt", "2026"),),)))
         assert [p.spec for p in conn.table(f"{name}.events").partitions()] == [{"dt": "2026"}]
         cluster.alter_table(made, RenameTable(Name(("facts",))))
         assert cluster.tables(name) == ["facts"]

@@ -18,7 +18,7 @@ CALLED_BY_OTHERS = {
     *("commit_table", "create_namespace", "load_namespace_properties", "list_namespaces"),
     *("get_completions", "lex_document", "load_history_strings", "store_string"),
     *("streamReader", "streamWriter", "pushFilters"),
-    *("_parse_as_command", "_parse_pipe_syntax_query"),
+    *("_parse_as_command", "_parse_pipe_syntax_query", "_parse_cube_or_rollup"),
 }
 #: Doors to a world that tests make, and what they look at there.
 DOORS_OF_TESTS = {"ManualClock", "SeededEntropy", "change_count", "hash_in"}

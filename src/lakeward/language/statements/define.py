@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from lakeward.language.place import Place
 from lakeward.language.statements.create_table import ColumnDefinition
 from lakeward.language.statements.statement import Name, Options, Statement
 
@@ -59,14 +60,16 @@ class Show(Statement):
     name: Name | None = None
     like: str | None = None
     is_negated: bool = False
+    partition: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Describe(Statement):
-    """DESCRIBE [EXTENDED] table."""
+    """DESCRIBE [CATALOG | DATABASE] [EXTENDED] name; `what` is TABLE, CATALOG or DATABASE."""
 
     name: Name
     is_extended: bool = False
+    what: str = "TABLE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +112,23 @@ class AddColumns:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangePartition:
-    """ADD | DROP [IF …] PARTITION (key = 'value', …)."""
+class ChangePartitions:
+    """ADD | DROP [IF …] PARTITION (key = 'value', …) …."""
 
     is_added: bool
-    values: tuple[tuple[str, str], ...]
+    partitions: tuple[tuple[tuple[str, str], ...], ...]
     is_lenient: bool = False
 
 
-TableChange = RenameTable | SetOptions | ResetOptions | AddColumns | ChangePartition
+@dataclass(frozen=True, slots=True)
+class OtherChange:
+    """A change that our tables cannot make, and why; one of Spark's own tables may."""
+
+    why: str
+    place: Place = field(default=Place(1, 1), compare=False)
+
+
+TableChange = RenameTable | SetOptions | ResetOptions | AddColumns | ChangePartitions | OtherChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +138,13 @@ class AlterTable(Statement):
     name: Name
     change: TableChange
     if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterView(Statement):
+    """ALTER VIEW name RENAME TO new_name, or ALTER VIEW name AS SELECT …."""
+
+    name: Name
+    new_name: Name | None = None
+    query: exp.Query | None = None
+    query_text: str = ""

@@ -19,6 +19,7 @@ from lakeward.language.place import ScriptError
 from lakeward.language.statements.create_table import CreateTable
 from lakeward.language.statements.define import (
     AlterTable,
+    AlterView,
     CreateCatalog,
     CreateDatabase,
     CreateView,
@@ -46,7 +47,16 @@ from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_settings import ScriptSettings
 from lakeward.spark.scripts.state.script_tables import ScriptTables
 from lakeward.spark.scripts.state.spark_place import place_in, spark_error
-from lakeward.spark.scripts.statements import change_rows, define_tables, insert, jobs_here, select, tell
+from lakeward.spark.scripts.statements import (
+    change_rows,
+    define_tables,
+    define_views,
+    describe,
+    insert,
+    jobs_here,
+    select,
+    tell,
+)
 from lakeward.spark.scripts.statements.context import Context, within
 
 if TYPE_CHECKING:
@@ -93,11 +103,12 @@ def _reset(statement: Reset, context: Context) -> Outcome:
 
 _HANDLERS: dict[type[Statement], _Handler] = {
     AlterTable: define_tables.alter_table,
+    AlterView: define_views.alter_view,
     CreateCatalog: define_tables.create_catalog,
     CreateDatabase: define_tables.create_database,
     CreateTable: _create_table,
-    CreateView: define_tables.create_view,
-    Describe: tell.describe,
+    CreateView: define_views.create_view,
+    Describe: describe.describe,
     Drop: define_tables.drop,
     Explain: select.explain,
     Insert: _insert,
@@ -189,9 +200,9 @@ class Script:
             raise spark_error(statement, wrong) from wrong
 
     def _handle(self, statement: Statement) -> Outcome:
-        is_of_table = isinstance(statement, (AlterTable, Describe, Drop))
+        is_of_table = isinstance(statement, (AlterTable, AlterView, Describe, Drop))
         if is_of_table and getattr(statement, "what", "TABLE") in {"TABLE", "VIEW"}:
-            assert isinstance(statement, (AlterTable, Describe, Drop))
+            assert isinstance(statement, (AlterTable, AlterView, Describe, Drop))
             if self._context.tables.find(statement.name.parts) is None and self._context.is_sparks(statement.name):
                 return change_rows.run_on_spark(statement, self._context)
         return _HANDLERS[type(statement)](statement, self._context)

@@ -49,6 +49,13 @@ def test_a_function_becomes_spark_s(text: str, spark: str) -> None:
     assert translate(text) == spark
 
 
+@pytest.mark.parametrize("clause", ["ROLLUP (`a` > 3, `b`)", "CUBE (`a` IS NULL, `b`)"])
+def test_groups_are_of_any_expressions(clause: str) -> None:
+    """Comparisons, too."""
+    text = f"SELECT count(*) AS `n` FROM `t` GROUP BY {clause}"
+    assert spark_text(to_spark(query_of(text))) == text
+
+
 @pytest.mark.parametrize(
     "text", ["xxhash64(`a`, `b`)", "transform(`a`, `x` -> `x` + 1)", "regexp_replace(`a`, 'x', 'y', 2)"]
 )

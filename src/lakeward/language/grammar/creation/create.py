@@ -40,3 +40,10 @@ def create(reader: Reader) -> Statement:
             return create_view(reader, is_temporary=is_temporary, or_replace=or_replace)
         case _:
             return spark_statement(reader)
+
+
+def replace(reader: Reader) -> Statement:
+    """REPLACE TABLE, which is CREATE OR REPLACE TABLE."""
+    reader.expect("REPLACE")
+    reader.expect("TABLE", " after REPLACE")
+    return create_table(reader, is_temporary=False, or_replace=True)

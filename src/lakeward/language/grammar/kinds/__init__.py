@@ -7,6 +7,7 @@
 | show | SHOW |
 | describe | DESCRIBE |
 | drop | DROP |
+| alter | ALTER |
 | insert | INSERT |
 | statement_set | EXECUTE STATEMENT SET |
 | select | SELECT, WITH, VALUES |

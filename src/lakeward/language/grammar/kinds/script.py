@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lakeward.language.grammar.creation.create import create
+from lakeward.language.grammar.creation.create import create, replace
+from lakeward.language.grammar.kinds.alter import alter
 from lakeward.language.grammar.kinds.describe import describe
 from lakeward.language.grammar.kinds.drop import drop
 from lakeward.language.grammar.kinds.explain import explain
@@ -15,7 +16,6 @@ from lakeward.language.grammar.kinds.settings import reset, set_option, stop_job
 from lakeward.language.grammar.kinds.show import show
 from lakeward.language.grammar.kinds.statement_set import begin, execute
 from lakeward.language.grammar.kinds.use import use
-from lakeward.language.grammar.tables.alter_table import alter
 from lakeward.language.grammar.text.reader import Reader
 from lakeward.language.grammar.text.spark_text import spark_statement
 from lakeward.language.grammar.text.split import Piece, split_script
@@ -34,6 +34,7 @@ _KINDS: dict[str, Callable[[Reader], Statement]] = {
     "FROM": select,
     "INSERT": insert,
     "MERGE": row_change,
+    "REPLACE": replace,
     "RESET": reset,
     "SELECT": select,
     "SET": set_option,
@@ -72,7 +73,6 @@ _OF_SPARK += (
     "REDUCE",
     "REFRESH",
     "REPAIR",
-    "REPLACE",
     "REVOKE",
     "UNCACHE",
 )

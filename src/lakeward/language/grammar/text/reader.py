@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from typing import NoReturn, TypedDict
 
@@ -80,7 +80,7 @@ class Reader:
         self.at += len(words.split())
         return True
 
-    def take_any(self, words: Iterable[str], after: str = "") -> str:
+    def take_any(self, words: Collection[str], after: str = "") -> str:
         """Step over one of these words, or refuse."""
         key = self.key
         if key not in words:
@@ -101,10 +101,10 @@ class Reader:
         """The next token as a message names it."""
         return label(self.token, self._whole)
 
-    def near(self, words: Iterable[str]) -> str:
+    def near(self, words: Collection[str]) -> str:
         """A sentence that names the word that was probably meant; empty if none is like the next one."""
         token = self.token
-        if token is None or token.kind != "word":
+        if token is None or token.kind != "word" or token.key in words:
             return ""
         close = get_close_matches(token.key, list(words), n=1, cutoff=_LIKENESS)
         self.is_misspelt = bool(close)

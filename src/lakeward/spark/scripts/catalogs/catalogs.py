@@ -36,6 +36,7 @@ class Catalogs:
         self._found: dict[str, Catalog] = {
             DEFAULT_CATALOG: MemoryCatalog(DEFAULT_CATALOG, DEFAULT_DATABASE, connectors)
         }
+        self._told: dict[str, Options] = {}
 
     def names(self) -> list[str]:
         """Their names, sorted."""
@@ -48,6 +49,10 @@ class Catalogs:
             hint = f"; did you mean '{close[0]}'?" if close else f"; there are {', '.join(self.names())}."
             raise ErrorCode.INVALID_CONFIG.error(f"There is no catalog '{name}'{hint}")
         return self._found[name]
+
+    def options(self, name: str) -> dict[str, str]:
+        """What CREATE CATALOG said, the type first; secrets among it."""
+        return {catalog_options.TYPE: self.catalog(name).kind, **self._told.get(name, {})}
 
     def has(self, name: str) -> bool:
         """Whether there is a catalog of that name."""
@@ -66,6 +71,7 @@ class Catalogs:
         told = {key: value for key, value in options.items() if key != catalog_options.TYPE}
         _check(name, kind, told)
         self._found[name] = self._makers()[kind](name, told)
+        self._told[name] = told
         return self._found[name]
 
     def drop(self, name: str, *, missing_ok: bool = False) -> None:
@@ -76,6 +82,7 @@ class Catalogs:
             return
         self.catalog(name)
         del self._found[name]
+        self._told.pop(name, None)
 
     def _makers(self) -> dict[str, Callable[[str, Options], Catalog]]:
         return {

@@ -19,7 +19,7 @@ from lakeward.spark.catalog.replacing import create, rename
 from lakeward.spark.scripts.catalogs.catalog_options import BOOTSTRAP_SERVERS, DEFAULT_DATABASE
 from lakeward.spark.scripts.catalogs.differences import generated_differences
 from lakeward.spark.scripts.catalogs.memory_catalog import changed_definition
-from lakeward.spark.scripts.catalogs.port import Made
+from lakeward.spark.scripts.catalogs.port import DatabaseDefinition, Made
 from lakeward.spark.scripts.catalogs.schema_properties import (
     SCHEMA_PREFIXES,
     schema_properties,
@@ -76,6 +76,14 @@ class FlussCatalog:
     def databases(self) -> list[str]:
         """Their names, sorted."""
         return self._conn.databases()
+
+    def database(self, name: str) -> DatabaseDefinition | None:
+        """A database; None if there is none."""
+        try:
+            found = self._conn.database(name)
+        except NotFoundError:
+            return None
+        return DatabaseDefinition(found.comment, dict(found.properties))
 
     def create_database(self, name: str, comment: str | None, options: Options) -> Made:
         """Make a database on the cluster; one that is there is no error."""

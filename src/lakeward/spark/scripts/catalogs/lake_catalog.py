@@ -9,7 +9,7 @@ from lakeward.language.statements.statement import Options
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.table import TablePath
 from lakeward.spark.scripts.catalogs.catalog_options import LAKE_DATABASE
-from lakeward.spark.scripts.catalogs.port import Made
+from lakeward.spark.scripts.catalogs.port import DatabaseDefinition, Made
 from lakeward.spark.scripts.connectors.lake.lake_options import CATALOG_TYPE, TABLE_NAME, lake_properties
 from lakeward.spark.scripts.connectors.lake.opened_lake import OpenedLake
 from lakeward.spark.scripts.connectors.registry import CONNECTOR
@@ -38,6 +38,10 @@ class LakeCatalog:
     def databases(self) -> list[str]:
         """Their names, sorted."""
         return self._lake().databases()
+
+    def database(self, name: str) -> DatabaseDefinition | None:
+        """A database; None if there is none."""
+        return DatabaseDefinition() if name in self.databases() else None
 
     def tables(self, database: str) -> list[str]:
         """The names of a database's tables, sorted."""

@@ -9,7 +9,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.language.statements.create_table import ColumnDefinition
 from lakeward.language.statements.define import (
     AddColumns,
-    ChangePartition,
+    ChangePartitions,
     RenameTable,
     ResetOptions,
     SetOptions,
@@ -18,7 +18,7 @@ from lakeward.language.statements.define import (
 from lakeward.language.statements.statement import Options
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.spark.scripts.catalogs.differences import differences
-from lakeward.spark.scripts.catalogs.port import Made
+from lakeward.spark.scripts.catalogs.port import DatabaseDefinition, Made
 from lakeward.spark.scripts.connectors.registry import Connectors
 
 KIND = "generic_in_memory"
@@ -43,16 +43,22 @@ class MemoryCatalog:
         self.spark_settings: dict[str, str] = {}
         self._connectors = connectors
         self._databases: dict[str, dict[str, TableDefinition]] = {default_database: {}}
+        self._described: dict[str, DatabaseDefinition] = {}
 
     def databases(self) -> list[str]:
         """Their names, sorted."""
         return sorted(self._databases)
 
+    def database(self, name: str) -> DatabaseDefinition | None:
+        """A database; None if there is none."""
+        return self._described.get(name, DatabaseDefinition()) if name in self._databases else None
+
     def create_database(self, name: str, comment: str | None, options: Options) -> Made:
         """Make a database; one that is there is no error."""
-        del comment, options
         is_new = name not in self._databases
         self._databases.setdefault(name, {})
+        if is_new:
+            self._described[name] = DatabaseDefinition(comment, options)
         return Made(is_new)
 
     def drop_database(self, name: str, *, if_exists: bool, is_cascade: bool) -> None:
@@ -67,6 +73,7 @@ class MemoryCatalog:
         if name == self.default_database:
             raise ErrorCode.INVALID_TABLE.error(f"Database {self.name}.{name} is the default one, and stays.")
         del self._databases[name]
+        self._described.pop(name, None)
 
     def tables(self, database: str) -> list[str]:
         """The names of a database's tables, sorted."""
@@ -106,7 +113,7 @@ class MemoryCatalog:
         notices: tuple[str, ...] = ()
         if isinstance(connector, Alters):
             notices = connector.alter(found, change)
-        elif isinstance(change, ChangePartition):
+        elif isinstance(change, ChangePartitions):
             raise ErrorCode.INVALID_TABLE.error(f"Table {found}: the connector '{connector.name}' has no partitions.")
         del tables[found.name]
         tables[changed.name] = changed

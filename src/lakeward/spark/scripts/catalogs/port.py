@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakeward.language.statements.define import TableChange
@@ -17,6 +17,14 @@ class Made:
 
     is_new: bool
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseDefinition:
+    """What CREATE DATABASE said."""
+
+    comment: str | None = None
+    options: Options = field(default_factory=dict)
 
 
 class Catalog(Protocol):
@@ -40,6 +48,9 @@ class Catalog(Protocol):
 
     def databases(self) -> list[str]:
         """Their names."""
+
+    def database(self, name: str) -> DatabaseDefinition | None:
+        """A database; None if there is none."""
 
     def create_database(self, name: str, comment: str | None, options: Options) -> Made:
         """Make a database; one that is there is no error."""

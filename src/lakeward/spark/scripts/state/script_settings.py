@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import enum
+import re
+import zoneinfo
 from collections.abc import Mapping
 from difflib import get_close_matches
 
 from lakeward.errors import ErrorCode
-from lakeward.options.kinds import COUNT, DURATION, TEXT, choice
+from lakeward.options.kinds import COUNT, DURATION, TEXT, Kind, choice
 from lakeward.options.option import OptionTable, Scope
 
 SCRIPT_OPTIONS = OptionTable(Scope.SCRIPT)
+
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?[+-]\d{1,2}(?::?\d{2})?(?::?\d{2})?|Z")
+
+
+def _parse_zone(text: str) -> str:
+    known = zoneinfo.available_timezones()
+    if _OFFSET.fullmatch(text) or text in known or not known:
+        return text
+    near = get_close_matches(text, known, 1)
+    hint = f"; did you mean '{near[0]}'?" if near else ", such as 'Europe/Berlin', 'UTC' or '+02:00'"
+    raise ValueError(f"'{text}' is no time zone{hint}")
+
+
+ZONE = Kind("time zone", _parse_zone)
 
 RUNTIME_MODE = SCRIPT_OPTIONS.row(
     "execution.runtime-mode",
@@ -29,7 +45,7 @@ INTERVAL = SCRIPT_OPTIONS.optional(
     "execution.checkpointing.interval", DURATION, "How often a job writes; without it, as soon as there are rows."
 )
 TIME_ZONE = SCRIPT_OPTIONS.optional(
-    "table.local-time-zone", TEXT, "The time zone of TIMESTAMP_LTZ as text, and of the clock: `Europe/Berlin`, `UTC`."
+    "table.local-time-zone", ZONE, "The time zone of TIMESTAMP_LTZ as text, and of the clock: `Europe/Berlin`, `UTC`."
 )
 PARALLELISM = SCRIPT_OPTIONS.optional(
     "parallelism.default", COUNT, "Into how many parts rows are cut where they are grouped or joined."

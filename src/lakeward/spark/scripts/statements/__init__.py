@@ -2,8 +2,10 @@
 
 | module | what it holds |
 |---|---|
-| define_tables | CREATE, ALTER and DROP of catalogs, databases, tables and views; USE |
-| tell | SHOW and DESCRIBE |
+| define_tables | CREATE, ALTER and DROP of catalogs, databases and tables, DROP VIEW; USE |
+| define_views | CREATE and ALTER VIEW |
+| tell | SHOW |
+| describe | DESCRIBE |
 | jobs_here | SHOW JOBS and STOP JOB |
 | insert | INSERT, statement sets, CREATE TABLE … AS SELECT |
 | select | SELECT, bounded and live; EXPLAIN |

@@ -1,14 +1,19 @@
-"""CREATE, ALTER and DROP of catalogs, databases, tables and views; USE."""
+"""CREATE, ALTER and DROP of catalogs, databases and tables; DROP VIEW; USE."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from lakeward.language.place import ScriptError
 from lakeward.language.statements.create_table import CreateTable, Like, PhysicalColumn
-from lakeward.language.statements.define import AlterTable, CreateCatalog, CreateDatabase, CreateView, Drop, Use
+from lakeward.language.statements.define import (
+    AlterTable,
+    CreateCatalog,
+    CreateDatabase,
+    Drop,
+    OtherChange,
+    Use,
+)
 from lakeward.language.statements.statement import Name
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.data_types import TypeRoot
@@ -161,47 +166,6 @@ def _with_like(own: TableDefinition, statement: CreateTable, like: Like, context
     )
 
 
-def create_view(statement: CreateView, context: Context) -> Outcome:
-    """CREATE VIEW: the query is kept, with full names, and is read where the view is."""
-    full = context.tables.full(statement.name.parts)
-    known = context.tables.temporary if statement.is_temporary else context.tables.views
-    there = known.get(full)
-    view = View(_full_names(statement.query, context), statement.query_text, statement.columns, statement.comment)
-    message = f"{'temporary ' * statement.is_temporary}view {'.'.join(full)}"
-    if there is not None and not statement.or_replace:
-        is_same = isinstance(there, View) and (there.query, there.columns) == (view.query, view.columns)
-        if not (statement.if_not_exists or is_same):
-            raise ScriptError(
-                statement.name.place,
-                f"there is a {'view' if isinstance(there, View) else 'table'} {statement.name} already; say CREATE OR "
-                "REPLACE, or give it another name.",
-            )
-        return Outcome(statement=statement, message=message)
-    known[full] = view
-    return Outcome(statement=statement, message=message)
-
-
-def _full_names(query: exp.Query, context: Context) -> exp.Query:
-    """A copy in which names stand for the same, wherever USE leads later; places in it are those of another text."""
-    copy = query.copy()
-    inner = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
-    for node in copy.find_all(exp.Table):
-        parts = tuple(part.name for part in node.parts)
-        found = None if len(parts) == 1 and parts[0].lower() in inner else context.tables.find(parts)
-        if found is None:
-            continue
-        full = context.tables.full(parts)
-        if isinstance(found, TableDefinition):
-            full = (found.catalog, found.database, found.name)
-        if not node.alias:
-            node.set("alias", exp.TableAlias(this=exp.to_identifier(parts[-1], quoted=True)))
-        for key, part in zip(("catalog", "db", "this"), full, strict=True):
-            node.set(key, exp.to_identifier(part, quoted=True))
-    for any_node in copy.walk():
-        any_node.meta.pop("line", None)
-    return copy
-
-
 def use(statement: Use, context: Context) -> Outcome:
     """USE CATALOG, USE database; Spark's own SQL follows where it knows the catalog."""
     if statement.catalog is not None:
@@ -256,5 +220,7 @@ def alter_table(statement: AlterTable, context: Context) -> Outcome:
     if found is None and statement.if_exists:
         return Outcome(statement=statement, message=f"table {statement.name} is not there")
     table = context.tables.require_table(statement.name)
+    if isinstance(statement.change, OtherChange):
+        raise ScriptError(statement.change.place, statement.change.why)
     notices = context.tables.catalog_of(table.catalog).alter_table(table, statement.change)
     return Outcome(statement=statement, message=f"table {table} changed", notices=notices)

@@ -26,6 +26,7 @@ from lakeward.spark.scripts.planning.insert_plan import SinkTable, bounded_rows,
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_settings import Mode
+from lakeward.spark.scripts.state.script_tables import View
 from lakeward.spark.scripts.statements.context import Context, quoted_name, within
 from lakeward.spark.scripts.statements.define_tables import definition_of, keep_table
 from lakeward.spark.table.types import data_type_of_spark
@@ -146,6 +147,8 @@ def create_table_as(statement: CreateTable, context: Context) -> Outcome:
     assert statement.query is not None
     with within(statement):
         definition = _defined_by_query(statement, context)
+        if statement.or_replace:
+            _check_not_read(statement.query, definition, context)
     made = keep_table(definition, statement, context)
     target = replace(statement.name, parts=(definition.catalog, definition.database, definition.name))
     one = Insert(
@@ -191,3 +194,17 @@ def _defined_by_query(statement: CreateTable, context: Context) -> TableDefiniti
     declared = {column.name: column for column in definition.columns}
     columns = tuple(declared.pop(column.name, column) for column in columns)  # type: ignore[misc]
     return replace(definition, columns=(*columns, *declared.values()), primary_key=key)
+
+
+def _check_not_read(query: exp.Query, target: TableDefinition, context: Context) -> None:
+    """A table that is replaced by its own rows would be empty before they are read."""
+    for node in query.find_all(exp.Table):
+        found = context.tables.find(tuple(part.name for part in node.parts))
+        if isinstance(found, View):
+            _check_not_read(found.query, target, context)
+        elif found is not None and str(found) == str(target):
+            raise ScriptError(
+                place_of(node),
+                f"this query reads {target}, which it replaces: it would be dropped before its rows are read. Create"
+                " another table, then rename it.",
+            )

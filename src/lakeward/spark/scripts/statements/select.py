@@ -17,7 +17,7 @@ from lakeward.language.plan.shape.engine import Style
 from lakeward.language.plan.shape.relation import TIME, Relation
 from lakeward.language.plan.shape.trees import column, put_under, quote
 from lakeward.language.plan.stream import NeedsBeforeError, Planner, bounded_query
-from lakeward.language.statements.rows import Explain, Insert, Select
+from lakeward.language.statements.rows import Explain, Insert, Select, StatementSet
 from lakeward.language.statements.statement import Statement
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.scripts.state.live_rows import LiveRows
@@ -85,24 +85,33 @@ def _schema(frame: DataFrame) -> pa.Schema:
 
 
 def explain(statement: Explain, context: Context) -> Outcome:
-    """What a statement becomes on Spark, and how Spark would do it."""
+    """What a statement becomes on Spark, and how Spark would do it; of a statement set, each INSERT."""
     inner: Statement = statement.statement
-    if not isinstance(inner, (Select, Insert)):
-        return Outcome(statement=statement, frame=context.spark.sql(statement.text))
-    with within(inner):
-        engine = context.engine()
-        is_bounded = context.settings.mode is Mode.BATCH or (
-            isinstance(inner, Select) and context.settings.mode is not Mode.STREAMING
-        )
-        if is_bounded:
-            tree: exp.Expr = bounded_query(engine, inner.query, {})
-            kind = "bounded rows"
-        else:
-            relation = _plan(inner.query, engine)
-            tree = relation.tree
-            kind = f"a stream; {relation.changes.value}" if relation.is_stream else "bounded rows"
-        lines = [f"== {kind} ==", spark_text(to_spark(tree)), "", *_spark_plan(engine.frame(tree))]
+    explained = inner.inserts if isinstance(inner, StatementSet) else (inner,)
+    lines: list[str] = []
+    for one in explained:
+        if not isinstance(one, (Select, Insert)):
+            return Outcome(statement=statement, frame=context.spark.sql(statement.text))
+        if isinstance(inner, StatementSet) and isinstance(one, Insert):
+            lines += [*([""] if lines else []), f"== INSERT INTO {one.target} =="]
+        with within(one):
+            lines += _plan_lines(one, context)
     return Outcome(statement=statement, table=pa.table({"plan": lines}))
+
+
+def _plan_lines(one: Select | Insert, context: Context) -> list[str]:
+    engine = context.engine()
+    is_bounded = context.settings.mode is Mode.BATCH or (
+        isinstance(one, Select) and context.settings.mode is not Mode.STREAMING
+    )
+    if is_bounded:
+        tree: exp.Expr = bounded_query(engine, one.query, {})
+        kind = "bounded rows"
+    else:
+        relation = _plan(one.query, engine)
+        tree = relation.tree
+        kind = f"a stream; {relation.changes.value}" if relation.is_stream else "bounded rows"
+    return [f"== {kind} ==", spark_text(to_spark(tree)), "", *_spark_plan(engine.frame(tree))]
 
 
 def _spark_plan(frame: DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE."""
+"""SHOW."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from lakeward.language.functions import FUNCTIONS
 from lakeward.language.place import ScriptError
-from lakeward.language.plan.stream import bounded_query
 from lakeward.language.statements.create_table import ComputedColumn, MetadataColumn
-from lakeward.language.statements.define import Describe, Show
+from lakeward.language.statements.define import Show
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.options.secrets import without_secret_options
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_tables import View
 from lakeward.spark.scripts.statements.context import Context
+from lakeward.spark.scripts.statements.describe import described_columns
 from lakeward.spark.scripts.statements.jobs_here import show_jobs
 
 
@@ -24,19 +24,36 @@ def show(statement: Show, context: Context) -> Outcome:
     """SHOW …: a list, or one text."""
     if statement.what == "JOBS":
         return show_jobs(statement, context)
+    if statement.what == "COLUMNS":
+        return _show_columns(statement, context)
     tell = _SHOWN.get(statement.what)
     if tell is None:
-        raise ScriptError(statement.place, f"SHOW {statement.what}: there are {', '.join(sorted({*_SHOWN, 'JOBS'}))}.")
-    title, values = tell(statement, context)
-    if statement.like is not None:
-        pattern = re.compile(
-            "".join(".*" if c == "%" else "." if c == "_" else re.escape(c) for c in statement.like), re.DOTALL
+        raise ScriptError(
+            statement.place, f"SHOW {statement.what}: there are {', '.join(sorted({*_SHOWN, 'COLUMNS', 'JOBS'}))}."
         )
-        values = [one for one in values if (pattern.fullmatch(one) is None) == statement.is_negated]
+    title, values = tell(statement, context)
+    values = [one for one in values if _is_like(one, statement)]
     return Outcome(statement=statement, table=pa.table({title: pa.array(values, pa.string())}))
 
 
+def _is_like(text: str, statement: Show) -> bool:
+    """Whether LIKE lets a name pass."""
+    if statement.like is None:
+        return True
+    parts = (".*" if c == "%" else "." if c == "_" else re.escape(c) for c in statement.like)
+    return (re.fullmatch("".join(parts), text, re.DOTALL) is None) == statement.is_negated
+
+
+def _show_columns(statement: Show, context: Context) -> Outcome:
+    """SHOW COLUMNS: as DESCRIBE has them."""
+    assert statement.name is not None
+    columns = described_columns(statement.name, context)
+    chosen = [_is_like(name, statement) for name in columns["name"].to_pylist()]
+    return Outcome(statement=statement, table=columns.filter(pa.array(chosen, pa.bool_())))
+
+
 _Told = tuple[str, list[str]]
+_OWN_FUNCTIONS = "lakeward_"
 
 
 def _database(statement: Show, context: Context) -> tuple[str, str]:
@@ -73,7 +90,36 @@ def _create_view(statement: Show, context: Context) -> _Told:
     found = context.tables.require(statement.name)
     if not isinstance(found, View):
         raise ScriptError(statement.name.place, f"{statement.name} is a table: say SHOW CREATE TABLE.")
-    return "create view", [f"CREATE VIEW {statement.name} AS\n{found.text}"]
+    is_temporary = context.tables.full(statement.name.parts) in context.tables.temporary
+    columns = f" ({', '.join(f'`{name}`' for name in found.columns)})" if found.columns else ""
+    comment = f" COMMENT {_in_quotes(found.comment)}" if found.comment else ""
+    head = f"CREATE {'TEMPORARY ' * is_temporary}VIEW {statement.name}{columns}{comment}"
+    return "create view", [f"{head} AS\n{found.text}"]
+
+
+def _create_catalog(statement: Show, context: Context) -> _Told:
+    assert statement.name is not None
+    name = statement.name.parts[0]
+    options = context.tables.catalogs.options(name).items()
+    listed = ",\n".join(f"  {_in_quotes(key)} = {_in_quotes(value)}" for key, value in options)
+    return "create catalog", [without_secret_options(f"CREATE CATALOG `{name}` WITH (\n{listed}\n)")]
+
+
+def _partitions(statement: Show, context: Context) -> _Told:
+    assert statement.name is not None
+    table = context.tables.require_table(statement.name)
+    find = getattr(context.tables.connectors.connector_of(table), "partitions", None)
+    if find is None or not table.partitioned_by:
+        raise ScriptError(statement.name.place, f"{table} has no partitions that could be shown.")
+    wanted = dict(statement.partition)
+    found = [one for one in find(table) if all(one.get(key) == value for key, value in wanted.items())]
+    return "partition name", sorted("/".join(f"{key}={one[key]}" for key in table.partitioned_by) for one in found)
+
+
+def _user_functions(_: Show, context: Context) -> _Told:
+    """Those that the session has, but for our own."""
+    names = [str(row[0]) for row in context.spark.sql("SHOW USER FUNCTIONS").collect()]
+    return "function name", sorted(name for name in names if not name.rpartition(".")[2].startswith(_OWN_FUNCTIONS))
 
 
 _SHOWN: dict[str, Callable[[Show, Context], _Told]] = {
@@ -85,49 +131,11 @@ _SHOWN: dict[str, Callable[[Show, Context], _Told]] = {
     "VIEWS": _views,
     "CREATE TABLE": _create_table,
     "CREATE VIEW": _create_view,
+    "CREATE CATALOG": _create_catalog,
+    "PARTITIONS": _partitions,
     "FUNCTIONS": lambda _, __: ("function name", sorted(FUNCTIONS)),
+    "USER FUNCTIONS": _user_functions,
 }
-
-
-def describe(statement: Describe, context: Context) -> Outcome:
-    """DESCRIBE: the columns of a table or view."""
-    found = context.tables.require(statement.name)
-    if isinstance(found, View):
-        engine = context.engine()
-        frame = engine.frame(bounded_query(engine, found.query, {}))
-        names = found.columns or tuple(frame.columns)
-        types = [field.dataType.simpleString().upper() for field in frame.schema.fields]
-        return Outcome(
-            statement=statement,
-            table=_columns([(n, t, True, "", "", "", "") for n, t in zip(names, types, strict=True)]),
-        )
-    return Outcome(statement=statement, table=_columns(_column_rows(found)))
-
-
-_Column = tuple[str, str, bool, str, str, str, str]
-
-
-def _columns(rows: list[_Column]) -> pa.Table:
-    titles = ("name", "type", "null", "key", "extras", "watermark", "comment")
-    return pa.table({title: [row[at] for row in rows] for at, title in enumerate(titles)})
-
-
-def _column_rows(table: TableDefinition) -> list[_Column]:
-    key = f"PRI({', '.join(table.primary_key)})"
-    rows: list[_Column] = []
-    for column in table.columns:
-        extras, kind, nullable = "", "", True
-        if isinstance(column, ComputedColumn):
-            extras = f"AS {column.expression.sql()}"
-        else:
-            kind, nullable = str(column.type).removesuffix(" NOT NULL"), column.type.nullable
-        if isinstance(column, MetadataColumn):
-            extras = f"METADATA FROM '{column.key}'{' VIRTUAL' * column.is_virtual}"
-        mark = table.watermark
-        watermark = mark.expression.sql() if mark is not None and mark.column == column.name else ""
-        is_key = column.name in table.primary_key
-        rows.append((column.name, kind, nullable, key if is_key else "", extras, watermark, column.comment or ""))
-    return rows
 
 
 def create_text(table: TableDefinition) -> str:

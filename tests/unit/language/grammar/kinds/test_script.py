@@ -6,7 +6,8 @@ import pytest
 
 from lakeward.language.grammar import parse_script, read_script
 from lakeward.language.place import Place, ScriptError
-from lakeward.language.statements.define import CreateCatalog, Describe, Drop, Show, Use
+from lakeward.language.statements.create_table import CreateTable
+from lakeward.language.statements.define import AlterView, CreateCatalog, Describe, Drop, Show, Use
 from lakeward.language.statements.rows import Explain, Reset, Select, SetOption, SparkStatement
 from lakeward.language.statements.statement import Name, Statement
 
@@ -73,6 +74,8 @@ def test_use(text: str, catalog: str | None, database: Name | None) -> None:
         ("SHOW CREATE VIEW v", "CREATE VIEW", ("v",), None, False),
         ("SHOW PARTITIONS t", "PARTITIONS", ("t",), None, False),
         ("SHOW FUNCTIONS", "FUNCTIONS", None, None, False),
+        ("SHOW USER FUNCTIONS", "USER FUNCTIONS", None, None, False),
+        ("SHOW CREATE CATALOG c", "CREATE CATALOG", ("c",), None, False),
         ("SHOW JOBS", "JOBS", None, None, False),
     ],
 )
@@ -91,6 +94,46 @@ def test_show(text: str, what: str, name: tuple[str, ...] | None, like: str | No
 def test_describe(text: str, is_extended: bool) -> None:
     """A table."""
     assert only(text) == Describe(text=text, place=HERE, name=Name(("a", "t")), is_extended=is_extended)
+
+
+def test_show_one_partition() -> None:
+    """By some of its keys."""
+    shown = only("SHOW PARTITIONS t PARTITION (a = 1)")
+    assert isinstance(shown, Show)
+    assert (shown.what, shown.partition) == ("PARTITIONS", (("a", "1"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "name", "is_extended"),
+    [
+        ("DESCRIBE CATALOG c", "CATALOG", ("c",), False),
+        ("DESC CATALOG EXTENDED c", "CATALOG", ("c",), True),
+        ("DESCRIBE DATABASE c.d", "DATABASE", ("c", "d"), False),
+        ("DESC SCHEMA EXTENDED d", "DATABASE", ("d",), True),
+        ("DESCRIBE catalog", "TABLE", ("catalog",), False),
+        ("DESCRIBE database.t", "TABLE", ("database", "t"), False),
+    ],
+)
+def test_describe_what_holds_tables(text: str, what: str, name: tuple[str, ...], is_extended: bool) -> None:
+    """A catalog or a database; a table may be called so, too."""
+    assert only(text) == Describe(text=text, place=HERE, name=Name(name), is_extended=is_extended, what=what)
+
+
+def test_alter_view() -> None:
+    """Another name, or another query."""
+    renamed = only("ALTER VIEW a.v RENAME TO w")
+    assert isinstance(renamed, AlterView)
+    assert (renamed.name, renamed.new_name, renamed.query) == (Name(("a", "v")), Name(("w",)), None)
+    changed = only("ALTER VIEW v AS SELECT 1 AS x")
+    assert isinstance(changed, AlterView)
+    assert (changed.new_name, changed.query_text) == (None, "SELECT 1 AS x")
+
+
+def test_replace_table_is_create_or_replace() -> None:
+    """With a query, or with columns."""
+    made = only("REPLACE TABLE t AS SELECT 1 AS x")
+    assert isinstance(made, CreateTable)
+    assert made.or_replace
 
 
 @pytest.mark.parametrize(
@@ -176,7 +219,6 @@ def test_explain(head: str, details: tuple[str, ...]) -> None:
         "SET CATALOG c",
         "SET -v",
         "SHOW TBLPROPERTIES t",
-        "SHOW PARTITIONS t PARTITION (a = 1)",
         "DESCRIBE FUNCTION upper",
         "DESCRIBE t a",
         "DESCRIBE QUERY SELECT 1",
@@ -197,6 +239,8 @@ def test_spark_s_own_statements_are_handed_over(text: str) -> None:
     [
         ("hello", HERE, "expected a statement such as CREATE, INSERT or SELECT, found 'hello'."),
         ("SHOW TABELS", Place(1, 6), "expected what to show, such as TABLES, found 'TABELS'. Did you mean TABLES?"),
+        ("SHOW CREATE t", Place(1, 13), "expected TABLE, VIEW or CATALOG after SHOW CREATE, found 't'."),
+        ("ALTER VIEW v RENAME w", Place(1, 21), "expected 'TO' after RENAME, found 'w'."),
         ("SHOW TABLES t", Place(1, 13), "expected LIKE or the end of the statement, found 't'."),
         ("USE", Place(1, 4), "expected CATALOG, or the database's name, found the end of the statement."),
         ("DESCRIBE 'x'", Place(1, 10), "expected a table's name, found 'x'."),

@@ -10,7 +10,8 @@ from lakeward.language.statements.create_table import PhysicalColumn
 from lakeward.language.statements.define import (
     AddColumns,
     AlterTable,
-    ChangePartition,
+    ChangePartitions,
+    OtherChange,
     RenameTable,
     ResetOptions,
     SetOptions,
@@ -33,14 +34,22 @@ WORDS = "ADD, ALTER, CHANGE, CLUSTER, DROP, MODIFY, PARTITION, RECOVER, RENAME, 
         ("ADD COLUMN x INT COMMENT 'c'", AddColumns((PhysicalColumn("x", INT(), "c"),))),
         ("ADD (x INT, y STRING)", AddColumns((PhysicalColumn("x", INT()), PhysicalColumn("y", STRING())))),
         ("ADD COLUMNS (x INT NOT NULL)", AddColumns((PhysicalColumn("x", INT().not_null()),))),
-        ("ADD PARTITION (a = 'x', b = 2)", ChangePartition(is_added=True, values=(("a", "x"), ("b", "2")))),
+        ("ADD PARTITION (a = 'x', b = 2)", ChangePartitions(is_added=True, partitions=((("a", "x"), ("b", "2")),))),
         (
             "ADD IF NOT EXISTS PARTITION (d = DATE '2026-01-02')",
-            ChangePartition(is_added=True, values=(("d", "2026-01-02"),), is_lenient=True),
+            ChangePartitions(is_added=True, partitions=((("d", "2026-01-02"),),), is_lenient=True),
+        ),
+        (
+            "ADD PARTITION (a = 'x') PARTITION (a = 'y')",
+            ChangePartitions(is_added=True, partitions=((("a", "x"),), (("a", "y"),))),
+        ),
+        (
+            "DROP PARTITION (a = 'x'), PARTITION (a = 'y')",
+            ChangePartitions(is_added=False, partitions=((("a", "x"),), (("a", "y"),))),
         ),
         (
             "DROP IF EXISTS PARTITION (a = 'x')",
-            ChangePartition(is_added=False, values=(("a", "x"),), is_lenient=True),
+            ChangePartitions(is_added=False, partitions=((("a", "x"),),), is_lenient=True),
         ),
     ],
 )
@@ -49,6 +58,30 @@ def test_changes_that_we_know(text: str, change: TableChange) -> None:
     (statement,) = parse_script(f"ALTER TABLE a.t {text}")
     assert isinstance(statement, AlterTable)
     assert (statement.name, statement.change, statement.if_exists) == (Name(("a", "t")), change, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "why"),
+    [
+        ("ADD a INT FIRST", 25, "FIRST cannot be done: columns are added at the end of a table. Leave it out."),
+        ("ADD COLUMN a INT AFTER b", 32, "AFTER cannot be done: columns are added at the end of a table."),
+        ("ADD (a INT, b INT AFTER a)", 33, "AFTER cannot be done"),
+        ("ADD WATERMARK FOR t AS t", 19, "ADD WATERMARK cannot be done: it is said when a table is made."),
+        ("ADD PRIMARY KEY (a) NOT ENFORCED", 19, "ADD PRIMARY cannot be done"),
+        ("MODIFY a BIGINT", 22, "MODIFY of a column cannot be done: a table only gets further columns, at its end."),
+        ("DROP a", 20, "DROP of a column cannot be done"),
+        ("DROP COLUMN a", 27, "DROP of a column cannot be done"),
+        ("DROP WATERMARK", 20, "DROP WATERMARK cannot be done"),
+        ("RENAME a TO b", 22, "RENAME of a column cannot be done"),
+    ],
+)
+def test_changes_that_there_are_not(text: str, column: int, why: str) -> None:
+    """Where the clause is, and what to do instead; a table of Spark's own may know it."""
+    (statement,) = parse_script(f"ALTER TABLE t {text}")
+    assert isinstance(statement, AlterTable)
+    assert isinstance(statement.change, OtherChange)
+    assert statement.change.place == Place(1, column)
+    assert statement.change.why.startswith(why)
 
 
 def test_if_exists() -> None:
@@ -62,11 +95,8 @@ def test_if_exists() -> None:
     "text",
     [
         "ALTER TABLE t SET TBLPROPERTIES ('a' = 'b')",
-        "ALTER TABLE t DROP COLUMN a",
-        "ALTER TABLE t RENAME COLUMN a TO b",
-        "ALTER TABLE t ADD COLUMN a INT AFTER b",
         "ALTER TABLE t ALTER COLUMN a TYPE BIGINT",
-        "ALTER VIEW v AS SELECT 1",
+        "ALTER VIEW v SET TBLPROPERTIES ('a' = 'b')",
         "ALTER DATABASE d SET DBPROPERTIES ('a' = 'b')",
     ],
 )

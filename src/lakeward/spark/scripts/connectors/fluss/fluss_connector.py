@@ -71,6 +71,11 @@ class FlussConnector:
         options = self.options_of(table)
         return alter(connection(options.connection), options.path, change)
 
+    def partitions(self, table: TableDefinition) -> list[dict[str, str]]:
+        """The partitions there are: key and value."""
+        options = self.options_of(table)
+        return [dict(one.spec) for one in connection(options.connection).table(str(options.path)).partitions()]
+
     def lookup(self, table: TableDefinition) -> LookupHandle | None:
         """The table to look rows up in by key; None where it has none."""
         options = self.options_of(table)

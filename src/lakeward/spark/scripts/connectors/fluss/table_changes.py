@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from lakeward.client.blocking.sync import Connection
 from lakeward.errors import ErrorCode
 from lakeward.language.statements.create_table import PhysicalColumn
-from lakeward.language.statements.define import AddColumns, ChangePartition, ResetOptions, SetOptions, TableChange
+from lakeward.language.statements.define import AddColumns, ChangePartitions, ResetOptions, SetOptions, TableChange
 from lakeward.model.schema import Column
 from lakeward.model.table import TablePath
 from lakeward.options.table import TABLE_OPTIONS
@@ -38,10 +38,12 @@ def alter(conn: Connection, path: TablePath, change: TableChange) -> tuple[str, 
                 conn.alter_table(str(path), reset=known)
         case AddColumns(columns):
             _add_columns(conn, path, (column for column in columns if isinstance(column, PhysicalColumn)))
-        case ChangePartition(is_added=True, values=values, is_lenient=is_lenient):
-            conn.table(str(path)).create_partition(dict(values), exist_ok=is_lenient)
-        case ChangePartition(values=values, is_lenient=is_lenient):
-            conn.table(str(path)).drop_partition(dict(values), missing_ok=is_lenient)
+        case ChangePartitions(is_added=True, partitions=partitions, is_lenient=is_lenient):
+            for values in partitions:
+                conn.table(str(path)).create_partition(dict(values), exist_ok=is_lenient)
+        case ChangePartitions(partitions=partitions, is_lenient=is_lenient):
+            for values in partitions:
+                conn.table(str(path)).drop_partition(dict(values), missing_ok=is_lenient)
         case _:
             pass
     return tuple(notices)
