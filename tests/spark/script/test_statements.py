@@ -312,3 +312,30 @@ def test_a_mistake_is_told_with_what_to_do(bench: Bench, text: str, line: int, w
         bench.run(text)
     assert words in caught.value.sentence
     assert caught.value.place.line == line
+
+
+@pytest.mark.parametrize(
+    ("order", "newest"),
+    [
+        ("amount DESC, id", [("a", 2), ("b", 5)]),
+        ("amount DESC, name", [("a", 3), ("b", 5)]),
+        ("amount, at DESC", [("a", 1), ("b", 4)]),
+        ("amount DESC NULLS FIRST, price", [("a", 2), ("b", 4)]),
+        ("amount NULLS LAST, name DESC", [("a", 1), ("b", 5)]),
+    ],
+)
+def test_the_first_row_by_several_columns(bench: Bench, order: str, newest: list[tuple[str, int]]) -> None:
+    """Up and down, with NULLs where they are said to be; right after changes, too, and as bounded rows have it."""
+    bench.run(
+        "CREATE TABLE sold (id BIGINT, g STRING, amount INT, name STRING, at TIMESTAMP(3), price DECIMAL(6, 2),"
+        " PRIMARY KEY (id) NOT ENFORCED); CREATE TABLE best (g STRING, id BIGINT, PRIMARY KEY (g) NOT ENFORCED);"
+        "INSERT INTO sold VALUES (1, 'a', 1, 'x', TIMESTAMP '2026-01-01 00:00:02', 1.00),"
+        " (2, 'a', 9, 'ab', TIMESTAMP '2026-01-01 00:00:01', 2.00), (3, 'a', 9, 'a', NULL, 3.00),"
+        " (4, 'b', NULL, 'm', NULL, 1.50), (5, 'b', 0, 'n', NULL, 0.50), (6, 'a', 99, 'z', NULL, 0.00)"
+    )
+    query = f"SELECT g, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY g ORDER BY {order}) AS rn FROM sold) WHERE rn = 1"
+    bench.run(f"INSERT INTO best {query}")
+    bench.run("DELETE FROM sold WHERE id = 6")
+    bench.settle()
+    assert bench.table("best") == newest
+    assert bench.rows(query) == newest

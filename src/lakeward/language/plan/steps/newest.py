@@ -8,6 +8,7 @@ from typing import Final
 from sqlglot import exp
 
 from lakeward.language.plan.shape.trees import all_of, call, conjuncts, name_as, spark_call, text
+from lakeward.language.plan.steps.ordering import order_fields
 
 _ROW, _ORDER, _TOP = "row", "order", "__top"
 #: What a number of a row is compared with when only the first one is meant.
@@ -31,13 +32,11 @@ def with_newest(select: exp.Select, columns_of: Callable[[exp.Select], tuple[str
     window = ranks[0].this
     keys, orders = window.args["partition_by"], window.args["order"].expressions
     is_last = bool(orders[0].args.get("desc"))
-    if any(bool(one.args.get("desc")) != is_last for one in orders):
-        return select
     rows = inner.copy()
     rows.set("expressions", [one.copy() for one in inner.expressions if one is not ranks[0]])
     shown = columns_of(rows)
     rank_at = _place(inner, ranks[0], len(shown))
-    tree = _greatest_rows(rows, shown, keys, [one.this for one in orders], is_last=is_last)
+    tree = _greatest_rows(rows, shown, keys, orders, is_last=is_last)
     shown_again = [*shown[:rank_at], ranks[0].alias, *shown[rank_at:]]
     one = exp.Cast(this=exp.Literal.number(1), to=exp.DataType.build("BIGINT"))
     outer = exp.select(
@@ -97,7 +96,7 @@ def _place(inner: exp.Select, rank: exp.Expr, shown: int) -> int:
 
 
 def _greatest_rows(
-    rows: exp.Select, shown: tuple[str, ...], keys: list[exp.Expr], orders: list[exp.Expr], *, is_last: bool
+    rows: exp.Select, shown: tuple[str, ...], keys: list[exp.Expr], orders: list[exp.Ordered], *, is_last: bool
 ) -> exp.Select:
     """The greatest or least row of each key: a struct is compared by what it begins with, NULL is the least."""
     keyed = rows.copy()
@@ -106,11 +105,15 @@ def _greatest_rows(
         [
             *keyed.expressions,
             *(name_as(key.copy(), f"__key{at}") for at, key in enumerate(keys)),
-            *(name_as(order.copy(), f"__order{at}") for at, order in enumerate(orders)),
+            *(name_as(order.this.copy(), f"__order{at}") for at, order in enumerate(orders)),
         ],
     )
     row = spark_call("named_struct", *(part for at, name in enumerate(shown) for part in (text(f"c{at}"), _open(name))))
-    order = [part for at in range(len(orders)) for part in (text(f"{_ORDER}{at}"), _open(f"__order{at}"))]
+    order = [
+        part
+        for at, one in enumerate(orders)
+        for part in order_fields(one, _open(f"__order{at}"), f"{_ORDER}{at}", is_last=is_last)
+    ]
     top = call("MAX" if is_last else "MIN", spark_call("named_struct", *order, text(_ROW), row))
     names = [f"__key{at}" for at in range(len(keys))]
     tree = exp.select(*(name_as(_open(name), name) for name in names), name_as(top, _TOP))
