@@ -27,6 +27,7 @@ from lakeward.model.data_types import BIGINT, STRING, TIMESTAMP_LTZ
 from lakeward.model.type_text import parse_type
 from lakeward.spark.scripts.connectors.port import Rows, Surroundings
 from lakeward.spark.scripts.connectors.registry import Connectors
+from lakeward.spark.scripts.jobs.spark_failure import failure_sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -429,6 +430,19 @@ class TestFilesystem:
         with file.open(newline="") as lines:
             read = [line[1] for line in csv.reader(lines)][bool(more.get("csv.header")) :]
         assert read == [more.get("csv.null-literal", "") if text is None else text for text in texts]
+
+    def test_a_line_that_does_not_fit_is_shown(
+        self, spark: SparkSession, connectors: Connectors, tmp_path: Path
+    ) -> None:
+        """With its file, in one sentence."""
+        (tmp_path / "x.csv").write_text("1,a\nx,b\n")
+        options = {"connector": "filesystem", "path": str(tmp_path), "format": "csv"}
+        table = define("files", "id BIGINT; v STRING", options=options)
+        with pytest.raises(Exception, match="Malformed") as wrong:
+            connectors.connector_of(table).source(table).batch(spark).toArrow()
+        told = failure_sentence(wrong.value)
+        assert told.startswith(f"the file file://{tmp_path}/x.csv has a line that does not fit the table's columns: [")
+        assert "\n" not in told
 
     def test_lines_and_metadata(self, spark: SparkSession, connectors: Connectors, tmp_path: Path) -> None:
         """The format `raw`, and the name of the file."""

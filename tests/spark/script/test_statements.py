@@ -333,7 +333,8 @@ def test_the_first_row_by_several_columns(bench: Bench, order: str, newest: list
         " (2, 'a', 9, 'ab', TIMESTAMP '2026-01-01 00:00:01', 2.00), (3, 'a', 9, 'a', NULL, 3.00),"
         " (4, 'b', NULL, 'm', NULL, 1.50), (5, 'b', 0, 'n', NULL, 0.50), (6, 'a', 99, 'z', NULL, 0.00)"
     )
-    query = f"SELECT g, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY g ORDER BY {order}) AS rn FROM sold) WHERE rn = 1"
+    number = f"ROW_NUMBER() OVER (PARTITION BY g ORDER BY {order}) AS rn"
+    query = f"SELECT g, id FROM (SELECT *, {number} FROM sold) WHERE rn = 1"
     bench.run(f"INSERT INTO best {query}")
     bench.run("DELETE FROM sold WHERE id = 6")
     bench.settle()

@@ -45,7 +45,7 @@ def _inverse() -> str:
     return f"named_struct({', '.join(fields)}, if({known}, 'no', 'it'), {wrong}).it"
 
 
-def order_fields(order: exp.Ordered, value: exp.Expr, name: str, *, is_last: bool) -> list[exp.Expr]:
+def order_fields(order: exp.Ordered, value: exp.Expression, name: str, *, is_last: bool) -> list[exp.Expr]:
     """Names and values of the fields: `is_last` says that the greatest struct is the first row, else the least is.
 
     NULL is less than all: where it should be the greatest, a field in front says so.

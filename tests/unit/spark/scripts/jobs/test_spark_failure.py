@@ -46,8 +46,7 @@ PYTHON = (
             "No column `nme`. Did you mean `n`?",
         ),
         (
-            QUERY
-            + "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when the source performs latestOffset:"
+            QUERY + "[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] Failed when the source performs latestOffset:"
             " lakeward.errors.DeniedError: User 'u' may not replicate." + BEHIND,
             "",
             "User 'u' may not replicate.",
