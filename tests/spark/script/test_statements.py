@@ -212,6 +212,31 @@ def test_times_are_cut_to_their_columns(bench: Bench) -> None:
         bench.run("INSERT INTO coarse /*+ OPTIONS('sink.timestamps.cut' = 'false') */ SELECT id, ts, NULL FROM fine")
 
 
+def test_windows_of_moments_begin_by_the_local_clock(bench: Bench) -> None:
+    """A day of Berlin begins at its midnight, an hour of India at half past in UTC; so they do for CUMULATE."""
+    rows = ", ".join(f"({at}, TO_TIMESTAMP_LTZ({at}000, 3))" for at in (1704063600, 1704067199, 1704067200))
+    bench.run(
+        f"CREATE VIEW moments AS SELECT * FROM (VALUES {rows}) AS x (id, t);"
+        "SET 'table.local-time-zone' = 'Europe/Berlin'"
+    )
+    day = (datetime(2024, 1, 1), 3)
+    grouped = "GROUP BY TUMBLE(t, INTERVAL '1' DAY)"
+    assert bench.rows(f"SELECT TUMBLE_START(t, INTERVAL '1' DAY), COUNT(*) FROM moments {grouped}") == [day]
+    table = "TABLE(TUMBLE(TABLE moments, DESCRIPTOR(t), INTERVAL '1' DAY))"
+    assert bench.rows(f"SELECT window_start, COUNT(*) FROM {table} GROUP BY window_start, window_end") == [day]
+    steps = "TABLE(CUMULATE(TABLE moments, DESCRIPTOR(t), INTERVAL '12' HOUR, INTERVAL '1' DAY))"
+    assert bench.rows(f"SELECT window_start, window_end, COUNT(*) FROM {steps} GROUP BY 1, 2 ORDER BY 2") == [
+        (datetime(2024, 1, 1), datetime(2024, 1, 1, 12), 3),
+        (datetime(2024, 1, 1), datetime(2024, 1, 2), 3),
+    ]
+    bench.run("SET 'table.local-time-zone' = 'Asia/Kolkata'")
+    hours = "SELECT HOP_START(t, INTERVAL '1' HOUR, INTERVAL '1' HOUR), COUNT(*) FROM moments"
+    assert bench.rows(f"{hours} GROUP BY HOP(t, INTERVAL '1' HOUR, INTERVAL '1' HOUR) ORDER BY 1") == [
+        (datetime(2024, 1, 1, 4), 1),
+        (datetime(2024, 1, 1, 5), 2),
+    ]
+
+
 def test_windows_of_bounded_rows(bench: Bench) -> None:
     """TUMBLE, HOP, SESSION and CUMULATE, as table functions and in GROUP BY."""
     at = "TIMESTAMP '2026-01-01 00:00:{:02d}'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -74,11 +75,11 @@ def _rewrite_windows(select: exp.Select) -> None:
     group = select.args.get("group")
     for key in list(group.expressions) if group else []:
         if kind := group_window(key):
-            windows.append(window_of_call(key, kind, None, None))
+            windows.append(_local(window_of_call(key, kind, None, None)))
             key.replace(windows[-1].spark())
     for node in list(select.find_all(exp.Anonymous)):
         if (part := window_part(node)) and node.find_ancestor(exp.Select) is select:
-            window = window_of_call(node, part[0], None, None)
+            window = _local(window_of_call(node, part[0], None, None))
             value = window.field(part[1])
             node.replace(value)
 
@@ -89,13 +90,13 @@ def windowed_rows(node: WindowTable, time: exp.Expr) -> exp.Query:
     inner = exp.select("*").from_(node.this.copy())
     if node.kind == CUMULATE:
         step, size, *offset = intervals
-        whole = make_window(TUMBLE, time, (size, *offset), None, None)
+        whole = _local(make_window(TUMBLE, time, (size, *offset), None, None))
         rows = put_under(inner.select(name_as(whole.spark(), "__window")), "rows")
         shown = exp.Star(except_=[column("__window")])
-        each = exp.select(shown, cumulate(column("__window"), time, step)).from_(rows)
+        each = exp.select(shown, cumulate(column("__window"), whole.time, step)).from_(rows)
         last = exp.Sub(this=column("window_end"), expression=_millisecond())
         return exp.select("*", name_as(last, "window_time")).from_(put_under(each, "rows"))
-    window = make_window(node.kind, time, intervals, None, None)
+    window = _local(make_window(node.kind, time, intervals, None, None))
     rows = inner.select(name_as(window.spark(), "__window"))
     start = exp.Dot(this=column("__window"), expression=exp.to_identifier("start"))
     end = exp.Dot(this=column("__window"), expression=exp.to_identifier("end"))
@@ -104,6 +105,13 @@ def windowed_rows(node: WindowTable, time: exp.Expr) -> exp.Query:
     return exp.select(
         star, name_as(start, "window_start"), name_as(end, "window_end"), name_as(last, "window_time")
     ).from_(put_under(rows, "rows"))
+
+
+def _local(window: Window) -> Window:
+    """Windows begin by the clock of the session's zone: of a TIMESTAMP_LTZ Spark would cut them in UTC."""
+    if window.kind == SESSION:
+        return window
+    return replace(window, time=exp.Cast(this=window.time, to=exp.DataType.build("TIMESTAMP")))
 
 
 def _millisecond() -> exp.Expr:
