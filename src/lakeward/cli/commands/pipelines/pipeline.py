@@ -151,5 +151,4 @@ def drop(name: str, file: str | None, yes: bool) -> None:
     """
     from lakeward.cli.commands.pipelines.pipeline_status import drop_pipeline
 
-    confirm(f"Forget how far pipeline {name} is, and remove its slot?", yes)
-    drop_pipeline(name, file)
+    drop_pipeline(name, file, lambda: confirm(f"Forget how far pipeline {name} is, and remove its slot?", yes))

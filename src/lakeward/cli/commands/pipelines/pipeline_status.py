@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -99,10 +100,11 @@ def stop_pipeline(name: str, timeout_s: float) -> None:
     say(f"Pipeline {name} is stopped; `lakeward pipeline run` goes on where it was.")
 
 
-def drop_pipeline(name: str, file: str | None) -> None:
-    """Remove what it has on the database and on this machine."""
+def drop_pipeline(name: str, file: str | None, confirm: Callable[[], None]) -> None:
+    """Remove what it has on the database and on this machine; one that is not there need not be confirmed."""
     home = PipelineHome.of_environment()
     status = _status_of(home, name)
+    confirm()
     lock = home.places.lock(name)
     if lock is None:
         raise Failure(f"Pipeline {name} is running, in process {status.pid}: `lakeward pipeline stop {name}` first.")
