@@ -25,6 +25,54 @@ AWAY_TIMEOUT = _row(
     " or two in any case; the Spark connector waits for 5 minutes (Lakeward).",
 )
 
+# Security. Values that are or may be secret are themselves, or `${env:NAME}`, or `file:/path` of a file with mode 0600
+SECURITY_PROTOCOL = _row(
+    "client.security.protocol",
+    choice("PLAINTEXT", "SASL", "SSL", "SASL_SSL"),
+    "PLAINTEXT",
+    "How a connection is made: SASL logs in, SSL encrypts (TLS). Without it, credentials mean SASL, certificates SSL.",
+)
+SASL_MECHANISM = _row(
+    "client.security.sasl.mechanism",
+    choice("PLAIN", "SCRAM-SHA-256"),
+    "PLAIN",
+    "How the login is done. PLAIN sends the password; SCRAM-SHA-256, which Apache Fluss does not have, proves it.",
+)
+SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "Who logs in; itself, or a reference.")
+SASL_PASSWORD = _optional(
+    "client.security.sasl.password",
+    TEXT,
+    "The password: itself, `${env:NAME}`, or `file:/path` of a file that only its owner may read.",
+    secret=True,
+)
+SASL_JAAS = _optional(
+    "client.security.sasl.jaas.config",
+    TEXT,
+    'User and password as Java writes them: `… required username="…" password="…";`, or a reference.',
+    secret=True,
+)
+TLS_CA = _optional(
+    "client.security.tls.ca-file",
+    TEXT,
+    "Certificates (PEM) of the authorities that servers are trusted by; without it, those of this machine (Lakeward).",
+)
+TLS_CERTIFICATE = _optional(
+    "client.security.tls.certificate-file", TEXT, "Certificate (PEM) that the client shows to servers (Lakeward)."
+)
+TLS_KEY = _optional(
+    "client.security.tls.key-file",
+    TEXT,
+    "Key (PEM) of that certificate, in a file that only its owner may read; else it is in the same file (Lakeward).",
+)
+TLS_KEY_PASSWORD = _optional(
+    "client.security.tls.key-password", TEXT, "Password of that key; itself, or a reference (Lakeward).", secret=True
+)
+TLS_VERIFY_HOSTNAME = _switch(
+    "client.security.tls.verify-hostname",
+    "Whether the certificate must be of the host that is connected to (Lakeward).",
+    default=True,
+)
+
 # Writers
 WRITER_BUFFER = _row("client.writer.buffer.memory-size", SIZE, 64 * _MB, "Memory for rows that are not yet sent.")
 WRITER_BATCH = _row("client.writer.batch-size", SIZE, 2 * _MB, "Size at which a batch is sent.")
@@ -82,10 +130,6 @@ for _family in ("s3.", "fs.s3a.", "remote.store."):
 
 # What Java's client has and ours does without
 _inert("client.id", TEXT, "")
-_inert("client.security.protocol", TEXT, "PLAINTEXT")
-_inert("client.security.sasl.mechanism", TEXT, "PLAIN")
-_inert("client.security.sasl.username")
-_inert("client.security.sasl.password", secret=True)
 _inert("client.writer.buffer.page-size", SIZE, 128 * _KB)
 _inert("client.writer.request-max-size", SIZE, 10 * _MB)
 _inert("client.scanner.log.max-poll-records", COUNT, 500)

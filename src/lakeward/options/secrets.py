@@ -33,6 +33,14 @@ _SECRET_NAME = re.compile(
 )
 
 
+_REFERENCE = re.compile(r"\$\{env:[^}]*\}|file:.+", re.DOTALL)
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value says where a secret is kept, `${env:NAME}` or `file:/path`, instead of being one."""
+    return _REFERENCE.fullmatch(value) is not None
+
+
 def may_be_told(name: str) -> bool:
     """Whether everybody may know a property of a lake catalog or a file system, named without its prefix."""
     if name in _TOLD:

@@ -11,4 +11,7 @@ The server's side
 The client's side
     channel            one TCP connection to a server: requests out, answers in, many in flight
     pool               channels by address, opened on first use and again after they broke
+    client_security    how a client comes in: encrypted or not, as somebody or as nobody in particular
+    login              who a client is, and how it shows that
+    client_tls         how it encrypts, and whom it trusts
 """

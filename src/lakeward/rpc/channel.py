@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from typing import Any, cast
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -10,8 +11,14 @@ from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode_parts
 from lakeward.protocol.frame_reader import FrameReader, FreshMemory
 from lakeward.protocol.frames import ERROR, FAILURE, RESPONSE_HEADER_BYTES, RESPONSE_TYPE_BYTES, request_frame
+from lakeward.protocol.messages.auth import AuthenticateRequest
 from lakeward.protocol.messages.metadata import ApiVersionsRequest
 from lakeward.protocol.messages.shared import ErrorResponse
+from lakeward.rpc.client_security import OPEN, ClientSecurity
+from lakeward.rpc.client_tls import refusal
+from lakeward.rpc.login import Login
+from lakeward.runtime.backoff import Backoff
+from lakeward.runtime.entropy import SystemEntropy
 
 CLIENT_NAME = "lakeward"
 CLIENT_VERSION = "0.1.0"
@@ -20,6 +27,8 @@ CONNECT_TIMEOUT_MS = 10_000
 #: Above this many unsent bytes `writable()` waits.
 WRITE_HIGH_WATER_BYTES = 8 * 1024 * 1024
 _REQUEST_ID_MASK = 0x7FFF_FFFF
+#: How long a server is left alone that cannot check a login just now.
+_LOGIN_BACKOFF = Backoff(0.1, 5.0, SystemEntropy())
 _Pending = tuple[Api, type[Any], "asyncio.Future[Any]", asyncio.TimerHandle]
 
 
@@ -40,22 +49,33 @@ class Channel(asyncio.BufferedProtocol):
         self._room.set()
 
     @classmethod
-    async def open(cls, host: str, port: int, *, connect_timeout_ms: float = CONNECT_TIMEOUT_MS) -> Channel:
-        """Connect and negotiate versions; failing is a NETWORK error that names the address."""
+    async def open(
+        cls, host: str, port: int, *, connect_timeout_ms: float = CONNECT_TIMEOUT_MS, security: ClientSecurity = OPEN
+    ) -> Channel:
+        """Connect, negotiate versions and log in.
+
+        Failing is a NETWORK error that names the address, or AUTHENTICATE where one of the two does not trust the
+        other.
+        """
         loop = asyncio.get_running_loop()
+        context = None if security.tls is None else security.tls.context()
         try:
             async with asyncio.timeout(connect_timeout_ms / 1000):
-                _, channel = await loop.create_connection(lambda: cls(host, port), host, port)
+                _, channel = await loop.create_connection(lambda: cls(host, port), host, port, ssl=context)
         except TimeoutError as late:
             raise ErrorCode.NETWORK.error(
                 f"No connection to {host}:{port} within {connect_timeout_ms:g} ms; is the address right?"
             ) from late
+        except ssl.SSLError as wrong:
+            raise refusal(f"{host}:{port}", wrong) from wrong
         except OSError as wrong:
             raise ErrorCode.NETWORK.error(
                 f"Cannot connect to {host}:{port}: {wrong}. Is the server running?"
             ) from wrong
         try:
             await channel._negotiate(connect_timeout_ms)
+            if security.login is not None:
+                await channel._log_in(security.login, connect_timeout_ms)
         except BaseException:
             channel.close()
             raise
@@ -68,6 +88,33 @@ class Channel(asyncio.BufferedProtocol):
             api = Api.of_key(offered.api_key)
             if api is not None and offered.min_version <= api.version_max:
                 self._versions[offered.api_key] = min(api.version_max, offered.max_version)
+
+    async def _log_in(self, login: Login, timeout_ms: float) -> None:
+        """Show who we are; again after a while, where the server says that it cannot tell just now."""
+
+        async def say(token: bytes) -> bytes | None:
+            asked = AuthenticateRequest(protocol=login.mechanism, token=token)
+            challenge: bytes | None = (await self.post(Api.AUTHENTICATE, asked, timeout_ms=timeout_ms)).challenge
+            return challenge
+
+        give_up_s, failures = self._loop.time() + timeout_ms / 1000, 0
+        while True:
+            try:
+                return await login.prove(say)
+            except LakewardError as wrong:
+                if wrong.code is not ErrorCode.RETRIABLE_AUTHENTICATE or self._loop.time() > give_up_s:
+                    raise self._not_let_in(login, wrong) from wrong
+            failures += 1
+            await asyncio.sleep(_LOGIN_BACKOFF.pause_s(failures))
+
+    def _not_let_in(self, login: Login, wrong: LakewardError) -> LakewardError:
+        if wrong.code is ErrorCode.UNSUPPORTED_VERSION:
+            return ErrorCode.AUTHENTICATE.error(
+                f"The server at {self.address} cannot ask who somebody is: '{login.user}' cannot log in there."
+            )
+        if wrong.code not in (ErrorCode.AUTHENTICATE, ErrorCode.RETRIABLE_AUTHENTICATE):
+            return wrong
+        return wrong.code.error(f"{self.address} did not let '{login.user}' in by {login.mechanism}: {wrong.message}")
 
     @property
     def closed(self) -> bool:

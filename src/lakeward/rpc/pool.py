@@ -6,6 +6,7 @@ import asyncio
 
 from lakeward.errors import ErrorCode
 from lakeward.rpc.channel import CONNECT_TIMEOUT_MS, Channel
+from lakeward.rpc.client_security import OPEN, ClientSecurity
 
 #: host, port, and what the channel is for: bulk reads have their own, so that small requests never wait behind them.
 _Key = tuple[str, int, str]
@@ -14,8 +15,11 @@ _Key = tuple[str, int, str]
 class ChannelPool:
     """At most one open channel per address and purpose; concurrent callers share one attempt to connect."""
 
-    def __init__(self, connect_timeout_ms: float = CONNECT_TIMEOUT_MS) -> None:
+    def __init__(
+        self, connect_timeout_ms: float = CONNECT_TIMEOUT_MS, security: ClientSecurity = OPEN
+    ) -> None:
         self._connect_timeout_ms = connect_timeout_ms
+        self._security = security
         self._channels: dict[_Key, Channel] = {}
         self._opening: dict[_Key, asyncio.Task[Channel]] = {}
         self._closed = False
@@ -43,7 +47,9 @@ class ChannelPool:
     async def _open(self, key: _Key) -> Channel:
         host, port, _ = key
         try:
-            channel = await Channel.open(host, port, connect_timeout_ms=self._connect_timeout_ms)
+            channel = await Channel.open(
+                host, port, connect_timeout_ms=self._connect_timeout_ms, security=self._security
+            )
         finally:
             del self._opening[key]
         if self._closed:

@@ -39,7 +39,7 @@ class Cluster:
         #: How long a server, and how long a file store, is left alone that could not do what it was asked.
         self.backoff = Backoff(0.02, 1.0, chance)
         self.store_backoff = Backoff(0.05, 5.0, chance)
-        self.pool = ChannelPool(settings.connect_timeout_ms)
+        self.pool = ChannelPool(settings.connect_timeout_ms, settings.security)
         self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
 

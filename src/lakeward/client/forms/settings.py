@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lakeward.client.forms.security import security_of
 from lakeward.options import client as rows
 from lakeward.options.option import Option
+from lakeward.options.secrets import is_of_secret
+from lakeward.rpc.client_security import OPEN, ClientSecurity
+from lakeward.runtime.secret_text import SecretText
 
 _PREFIX = "client."
 _MB = 1 << 20
@@ -23,6 +27,7 @@ class ClientSettings:
     connect_timeout_ms: int = 120_000
     request_timeout_ms: int = 30_000
     away_ms: int = 0
+    security: ClientSecurity = OPEN
     acks: int = -1
     buffer_bytes: int = 64 * _MB
     batch_bytes: int = 2 * _MB
@@ -55,6 +60,7 @@ class ClientSettings:
             connect_timeout_ms=rows.CONNECT_TIMEOUT.read(given),
             request_timeout_ms=rows.REQUEST_TIMEOUT.read(given),
             away_ms=rows.AWAY_TIMEOUT.read(given),
+            security=security_of(given),
             acks=-1 if acks == "all" else int(acks),
             buffer_bytes=rows.WRITER_BUFFER.read(given),
             batch_bytes=rows.WRITER_BATCH.read(given),
@@ -74,8 +80,14 @@ class ClientSettings:
             downloads_at_once=rows.REMOTE_DOWNLOADS.read(given),
             remote_cache_bytes=rows.REMOTE_CACHE.read(given),
             tmp_dir=rows.REMOTE_TMP_DIR.read(given),
-            store_options={key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)},
+            store_options=_store_options(given),
         )
+
+
+def _store_options(given: Mapping[str, str]) -> dict[str, str]:
+    """What has no rows; keys among it may be given by reference."""
+    found = {key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)}
+    return {key: SecretText(key, value).reveal() if is_of_secret(key) else value for key, value in found.items()}
 
 
 def _option_or(option: Option[int], given: Mapping[str, str], otherwise: int) -> int:
@@ -91,4 +103,7 @@ def _python_name(key: str) -> str:
     return key.removeprefix(_PREFIX).replace("-", "_").replace(".", "_")
 
 
-_BY_PYTHON_NAME = {_python_name(row.key): row.key for row in rows.CLIENT_OPTIONS}
+_BY_PYTHON_NAME = {_python_name(row.key): row.key for row in rows.CLIENT_OPTIONS} | {
+    "user": rows.SASL_USERNAME.key,
+    "password": rows.SASL_PASSWORD.key,
+}
