@@ -16,6 +16,7 @@ from forked import Forked
 from lakeward.runtime.process.child import Child
 
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
+_LISTENER = re.compile(r"(\S+:\d+) \((\w+), \w+\)")
 _START_S = 60
 _STOP_S = 60
 
@@ -29,6 +30,8 @@ class ServerProcess:
         self.options = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
         self.host = "localhost"
         self.port = 0
+        #: Where clients of each listener come in, if there are several.
+        self.listeners: dict[str, str] = {}
         self.program = ["-m", "lakeward"]
         self.log_file = data_dir.with_name(data_dir.name + ".log")
         self._process: Child | None = None
@@ -58,7 +61,9 @@ class ServerProcess:
     def start(self) -> Self:
         """Start and wait for the line that says ready."""
         flags = [part for key, value in self.options.items() for part in ("-D", f"{key}={value}")]
-        command = [sys.executable, *self.program, "serve", "--port", str(self.port)]
+        command = [sys.executable, *self.program, "serve"]
+        if "bind.listeners" not in self.options:
+            command += ["--port", str(self.port)]
         with self.log_file.open("a") as log:
             self._process = self._starter(
                 [*command, "--data-dir", str(self.data_dir), *flags], stdout=subprocess.PIPE, stderr=log, text=True
@@ -69,6 +74,7 @@ class ServerProcess:
             self.kill()
             raise AssertionError(f"the server did not start; it said {line!r} and\n{self.log_text[-4000:]}")
         self.host, self.port = found[1], int(found[2])
+        self.listeners = {name: address for address, name in _LISTENER.findall(line)}
         return self
 
     def _first_line(self) -> str:

@@ -10,7 +10,9 @@ server           rows for the server
 server_options   ServerOptions: what a server was started with
 remote_store     rows for S3 and what clients are given of it
 secrets          which settings may be told, and URLs without passwords
-security         options that are refused until there is security
+authentication   rows for who may come in: listeners, logins, certificates
+jaas             users as Java writes them down
+security         options of security that nothing obeys are refused
 client           rows for connections, writers, scanners
 spark            rows for the Spark connector; what of them may be printed
 reference        prints docs/reference/options.md and spark.md

@@ -141,13 +141,15 @@ class OptionTable:
         self.open_prefixes[prefix] = doc
 
     def adopt(self, other: OptionTable, without: Container[str] = ()) -> None:
-        """Take the rows and aliases of another table as one's own, but for some rows."""
+        """Take the rows, aliases and open prefixes of another table as one's own, but for some rows."""
         for option in other:
             if option.key not in without:
                 self._add(option)
         for alias in other.aliases.values():
             if alias.key not in without:
                 self.alias(alias.name, self.rows[alias.key], alias.convert)
+        for prefix, doc in other.open_prefixes.items():
+            self.open_prefix(prefix, doc)
 
     def _add(self, option: Option[T]) -> Option[T]:
         assert option.key not in self.rows, f"{option.key} is declared twice"

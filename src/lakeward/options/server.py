@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lakeward.options.apache import INERT_KEYS
+from lakeward.options.authentication import AUTHENTICATION_OPTIONS
 from lakeward.options.endpoint import ENDPOINTS, Endpoint
 from lakeward.options.kinds import (
     COUNT,
     DURATION,
     INT64_MAX,
     LIST,
-    MAP,
     RATIO,
     SIZE,
     TEXT,
@@ -18,7 +18,7 @@ from lakeward.options.kinds import (
 )
 from lakeward.options.option import OptionTable, Scope
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
-from lakeward.options.security import AUTHORIZER_KEY, PROTOCOL_MAP_KEY
+from lakeward.options.security import AUTHORIZER_KEY
 from lakeward.options.table import LAKE_FORMATS
 
 DEFAULT_LISTENER = "FLUSS"
@@ -74,6 +74,12 @@ MAX_IDLE_TIME = _row(
     "netty.connection.max-idle-time", DURATION, 10 * _MINUTE_MS, "Silence after which a connection is closed."
 )
 MAX_CONNECTIONS = _row("netty.server.max-connections", COUNT, 10_000, "Connections held at once (Lakeward).")
+MAX_CONNECTIONS_PER_ADDRESS = _row(
+    "netty.server.max-connections-per-address",
+    COUNT,
+    5000,
+    "Connections of one address at once; those of this machine itself have no such bound (Lakeward).",
+)
 MAX_PENDING_RESPONSE_SIZE = _row(
     "netty.server.max-pending-response-size",
     SIZE,
@@ -253,27 +259,13 @@ REMOTE_INDEX_CACHE = _row(
     "remote.log.index-file-cache-size", SIZE, 64 * _MB, "Indexes of remote segments that are kept in memory."
 )
 
-# Security: known by name, refused by `options.security` until it is there
-_row(
-    PROTOCOL_MAP_KEY,
-    MAP,
-    {},
-    "Which listener speaks which security protocol; anything but PLAINTEXT is refused.",
-)
-_optional("security.sasl.enabled.mechanisms", LIST, "SASL mechanisms clients may use; refused.")
-_optional(
-    "security.sasl.plain.credentials",
-    MAP,
-    "User names and passwords, user:password,…; refused.",
-    secret=True,
-)
-_optional("security.sasl.plain.jaas.config", TEXT, "Users in the JAAS notation; refused.", secret=True)
+# Security
 _switch(AUTHORIZER_KEY, "Whether grants are checked; true is refused.")
 _optional("super.users", TEXT, "Users who may do everything, User:name;User:name; refused.")
 
+SERVER_OPTIONS.adopt(AUTHENTICATION_OPTIONS)
 SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
-_open("security.sasl.listener.name.", "SASL settings of one listener.")
 for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
     _open(_family, "Accepted from an Apache Fluss configuration; without effect here.")
 for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):

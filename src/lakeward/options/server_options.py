@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from lakeward.errors import ErrorCode
+from lakeward.options.authentication import check_authentication
 from lakeward.options.endpoint import Endpoint
 from lakeward.options.option import Option
 from lakeward.options.remote_store import S3_ACCESS_KEY, S3_ENDPOINT, S3_SECRET_KEY, S3_STS_ENDPOINT
 from lakeward.options.secrets import has_user_info
-from lakeward.options.security import check_listeners, check_security
+from lakeward.options.security import check_security
 from lakeward.options.server import (
     ADVERTISED_LISTENERS,
     BIND_LISTENERS,
@@ -58,7 +59,7 @@ class ServerOptions:
         _check(texts)
         _check_remote_place(texts)
         options = cls(MappingProxyType(texts), MappingProxyType(sources))
-        check_listeners(options.advertised_listeners().values())
+        check_authentication(texts, options.advertised_listeners().values())
         return options
 
     def get(self, option: Option[T]) -> T:

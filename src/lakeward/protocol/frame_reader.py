@@ -81,6 +81,10 @@ class FrameReader:
         self.awaited_bytes = 0
         self.lacks_memory = False
 
+    def limit(self, frame_bytes_max: int) -> None:
+        """From now on a frame has at most so many bytes, its length field included."""
+        self._length_max = frame_bytes_max - LENGTH_BYTES
+
     # -- bytes in
 
     def room(self) -> memoryview:

@@ -22,9 +22,10 @@ class Listener:
         self._bound = bound
         self._advertised = advertised
         self._servers: list[asyncio.AbstractServer] = []
+        self.name = bound.name
         self.port = bound.port
 
-    async def open(self, new_connection: Callable[[Listener], asyncio.BaseProtocol]) -> None:
+    async def open(self, new_connection: Callable[[], asyncio.BaseProtocol]) -> None:
         """Bind and accept; a port that is taken is a sentence, not a trace."""
         loop = asyncio.get_running_loop()
         with ExitStack() as undo:
@@ -32,9 +33,7 @@ class Listener:
                 bound = self._bind(family, address)
                 undo.callback(bound.close)
                 self.port = bound.getsockname()[1]  # the first one picks a free port, the others follow it
-                self._servers.append(
-                    await loop.create_server(lambda: new_connection(self), sock=bound, backlog=_BACKLOG)
-                )
+                self._servers.append(await loop.create_server(new_connection, sock=bound, backlog=_BACKLOG))
             undo.pop_all()
 
     async def _addresses(self, loop: asyncio.AbstractEventLoop) -> list[tuple[int, str]]:

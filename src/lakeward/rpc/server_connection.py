@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
 from lakeward.errors import LakewardError
-from lakeward.model.principal import ANONYMOUS
+from lakeward.model.principal import ANONYMOUS, Principal
 from lakeward.protocol.codec import Parts
 from lakeward.protocol.frame_reader import FrameReader
 from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, request_in
@@ -40,8 +40,8 @@ class Receiver(Protocol):
     def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
         """A whole request; `body` is valid only during the call."""
 
-    def http(self, request: bytes) -> bytes:
-        """A plain HTTP request → the whole answer."""
+    def http(self, connection: ServerConnection, request: bytes) -> bytes | asyncio.Future[bytes]:
+        """A plain HTTP request → the whole answer, now or later."""
 
     def on_open(self, connection: ServerConnection) -> None:
         """A client has come."""
@@ -107,8 +107,10 @@ class ServerConnection(asyncio.BufferedProtocol):
         self.active_at = self.frame_at = loop.time()
         self.state: dict[str, object] = {}
         self._endings: list[Callable[[], None]] = []
-        self.peer = "?"
+        self.address = self.peer = "?"
         self.principal = ANONYMOUS
+        #: What the client has shown of itself when the connection was encrypted, checked; empty if nothing.
+        self.certificate: Mapping[str, Any] = {}
         self.told_address: tuple[str, int] = ("", 0)
 
     # -- life
@@ -121,7 +123,9 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         peer = transport.get_extra_info("peername")
-        self.peer = f"{peer[0]}:{peer[1]}" if peer else "?"
+        if peer:
+            self.address, self.peer = peer[0], f"{peer[0]}:{peer[1]}"
+        self.certificate = transport.get_extra_info("peercert") or {}
         self.told_address = self._listener.address_for(transport.get_extra_info("sockname")[0])
         self._receiver.on_open(self)
 
@@ -140,6 +144,20 @@ class ServerConnection(asyncio.BufferedProtocol):
         for act in self._endings:
             act()
         self._receiver.on_close(self)
+
+    @property
+    def listener(self) -> str:
+        """The name of the listener that the client came to."""
+        return self._listener.name
+
+    def await_login(self, frame_bytes: int) -> None:
+        """Take only small frames until the client is let in."""
+        self._in.limit(frame_bytes)
+
+    def let_in(self, principal: Principal) -> None:
+        """From now on we know who the client is."""
+        self.principal = principal
+        self._in.limit(self._limits.frame_bytes)
 
     def close(self) -> None:
         """Write what is to be written, then close."""
@@ -324,11 +342,21 @@ class ServerConnection(asyncio.BufferedProtocol):
     def _take_http(self) -> bool:
         request = bytes(self._in.peek())
         if b"\r\n\r\n" in request or len(request) >= _HTTP_REQUEST_BYTES_MAX:
-            self._out.append(self._receiver.http(request))
-            self._closing = True
+            answer = self._receiver.http(self, request)
+            if isinstance(answer, bytes):
+                self._out.append(answer)
+                self._closing = True
+            else:
+                answer.add_done_callback(self._end_with)  # before we go on, and would ask again
+                self._wait_for(answer)
         else:
             self._in.make_room(_HTTP_REQUEST_BYTES_MAX)
         return False
+
+    def _end_with(self, answer: asyncio.Future[bytes]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            self.send([answer.result()])
+        self.close()
 
     # -- bytes out
 

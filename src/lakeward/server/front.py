@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.frames import RequestHeader
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.dispatch import Dispatcher
+from lakeward.rpc.error_answers import request_refusal
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.server_connection import ConnectionLimits, ServerConnection
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.process.descriptors import raise_limit
 from lakeward.runtime.seldom import SeldomLog
+from lakeward.server.access.access import Access
+from lakeward.server.access.doorkeeper import Pages
+from lakeward.server.access.encryption.tls_gate import TlsDoor
 from lakeward.server.ground import OPEN_FILES_MAX
 
 _log = logging.getLogger(__name__)
@@ -23,6 +28,15 @@ _log = logging.getLogger(__name__)
 _OTHER_FILES = 256
 _DRAIN_S = 5.0
 _LOOK_S = 0.02
+
+
+class ListenerAddress(NamedTuple):
+    """Where clients of a listener come in, and how."""
+
+    name: str
+    protocol: str
+    host: str
+    port: int
 
 
 class Front:
@@ -36,32 +50,44 @@ class Front:
         pool: BufferPool,
         turns: Turns,
         dispatcher: Dispatcher,
-        http: Callable[[bytes], bytes],
+        access: Access,
+        pages: Pages,
     ) -> None:
-        """`connections` are those that are open: filled here, watched by others; `http` answers plain HTTP."""
+        """`connections` are those that are open: filled here, watched by others; `pages` answers plain HTTP."""
         self._loop = loop
         self._connections = connections
         self._pool = pool
         self._turns = turns
         self._dispatcher = dispatcher
-        self._http = http
-        self._connections_max = _allowed_connections(options.get(rows.MAX_CONNECTIONS))
+        self._pages = pages
+        self._access = access
         self._idle_s = options.get(rows.MAX_IDLE_TIME) / 1000
         self._limits = ConnectionLimits(
             frame_bytes=options.get(rows.MAX_REQUEST_SIZE),
             unread_answer_bytes=options.get(rows.MAX_PENDING_RESPONSE_SIZE),
         )
+        self._encrypted: list[TlsDoor] = []
         self._refusals = SeldomLog(_log, loop.time)
         advertised = options.advertised_listeners()
         self._listeners = [
             Listener(endpoint, advertised[endpoint.name]) for endpoint in options.get(rows.BIND_LISTENERS)
         ]
 
-    async def open(self) -> list[tuple[str, int]]:
+    async def open(self) -> list[ListenerAddress]:
         """Let clients come; the addresses where they may."""
         for listener in self._listeners:
-            await listener.open(self.connection)
-        return [listener.address_for("localhost") for listener in self._listeners]
+            new_connection = partial(self.connection, listener)
+            encrypted = self._access.encrypted(listener.name, new_connection)
+            if encrypted is None:
+                await listener.open(new_connection)
+            else:
+                self._encrypted.append(encrypted)
+                await listener.open(encrypted.gate)
+        return [self._address(listener) for listener in self._listeners]
+
+    def _address(self, listener: Listener) -> ListenerAddress:
+        host, port = listener.address_for("localhost")
+        return ListenerAddress(listener.name, self._access.protocol_of(listener.name), host, port)
 
     def connection(self, listener: Listener) -> ServerConnection:
         """The protocol of one more client."""
@@ -77,6 +103,8 @@ class Front:
         """Let nobody come any more."""
         for listener in self._listeners:
             listener.close()
+        for door in self._encrypted:
+            door.close()
 
     async def drain(self) -> None:
         """Take no more requests, and give those that are answered a moment to reach their clients."""
@@ -93,26 +121,35 @@ class Front:
 
     def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
         """A request has come."""
-        self._dispatcher.request(connection, header, body)
+        wrong = self._access.doorkeeper.refusal(connection, header.api_key)
+        if wrong is None:
+            self._dispatcher.request(connection, header, body)
+        else:
+            connection.send(request_refusal(header.request_id, wrong))
 
-    def http(self, request: bytes) -> bytes:
+    def http(self, connection: ServerConnection, request: bytes) -> bytes | asyncio.Future[bytes]:
         """A plain HTTP request has come."""
-        return self._http(request)
+        return self._access.doorkeeper.page(connection, request, self._pages)
 
     def on_open(self, connection: ServerConnection) -> None:
         """A client has come."""
-        if len(self._connections) >= self._connections_max:
-            self._refusals.warn(f"refused {connection.peer}: {len(self._connections)} connections are open")
+        why_not = self._access.crowd.enter(connection.address)
+        if why_not:
+            self._refusals.warn(f"refused {connection.peer}: {why_not}")
             connection.abort()
             return
         self._connections.add(connection)
+        self._access.doorkeeper.greet(connection)
 
     def on_close(self, connection: ServerConnection) -> None:
         """A client has gone."""
-        self._connections.discard(connection)
+        if connection in self._connections:
+            self._connections.remove(connection)
+            self._access.crowd.leave(connection.address)
+            self._access.doorkeeper.forget(connection)
 
 
-def _allowed_connections(wanted: int) -> int:
+def allowed_connections(wanted: int) -> int:
     """As many as were asked for, or as descriptors are left for."""
     others = OPEN_FILES_MAX + _OTHER_FILES
     left = max(raise_limit(wanted + others) - others, 1)

@@ -29,6 +29,7 @@ class Ground:
         self.disk = DiskThread(doors.threads(1, "disk"))
         self.state_threads = doors.threads(_STATE_THREADS, "state")
         self.scrub_thread = doors.threads(1, "scrub")
+        self.login_thread = doors.threads(1, "login")
 
     def note_time(self) -> None:
         """Leave in the directory what time it is."""

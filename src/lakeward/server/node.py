@@ -14,21 +14,24 @@ chores    what happens by the clock
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
 
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
+from lakeward.protocol.api import Api
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.dispatch import Dispatcher
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.metrics import Metrics
+from lakeward.server.access.access import Access, AccessPlan, users_of
 from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.chores.relief import Relief
 from lakeward.server.doors import Doors
-from lakeward.server.front import Front
+from lakeward.server.front import Front, ListenerAddress, allowed_connections
 from lakeward.server.ground import Ground
-from lakeward.server.node_metrics import declare_metrics
+from lakeward.server.node_metrics import LoginCounts, declare_metrics
 from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.report import http
@@ -37,6 +40,7 @@ from lakeward.server.roles import Roles
 from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES
 from lakeward.server.tablet.scrubber import Scrubber
 
+_log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
 _TICK_MS = 1000
 
@@ -46,7 +50,7 @@ class Node:
 
     def __init__(
         self,
-        addresses: list[tuple[str, int]],
+        addresses: list[ListenerAddress],
         ground: Ground,
         roles: Roles,
         front: Front,
@@ -83,6 +87,9 @@ class Node:
 async def start_node(options: ServerOptions, doors: Doors) -> Node:
     """Bring a server up; when this returns, clients may come."""
     loop = asyncio.get_running_loop()
+    plan = AccessPlan.of(options, doors.files)
+    for warning in plan.warnings:
+        _log.warning("%s", warning)
     ground = Ground(options, doors)
     store = await _open_store(options, ground)
     turns = Turns(loop, ground.clock.monotonic)
@@ -96,8 +103,17 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     metrics = Metrics()
     requests = metrics.counter("lakeward_requests_total", "Requests by API.")
     declare_metrics(metrics, connections, roles, scrubber)
+    access = Access(
+        loop,
+        plan,
+        users_of(plan, doors.files, ground.entropy, ground.clock),
+        ground.login_thread,
+        ground.entropy,
+        allowed_connections(options.get(rows.MAX_CONNECTIONS)),
+        LoginCounts(metrics).hear,
+    )
     dispatcher = Dispatcher(
-        roles.handlers(),
+        {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate},
         lambda api: requests.add(1, (("api", api.name),)),
         KV_REQUEST_TYPES,
         options.get(rows.MAX_ELEMENTS),
@@ -108,10 +124,11 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
         metrics=http.KeptText(metrics.text, ground.clock.monotonic),
         remote=None if roles.remote is None else roles.remote.status,
     )
-    front = Front(loop, options, connections, pool, turns, dispatcher, pages)
+    front = Front(loop, options, connections, pool, turns, dispatcher, access, pages)
     roles.begin()
     chores = Housekeeping(loop)
     _begin_chores(chores, options, ground, roles, relief, front)
+    chores.every(_TICK_MS, "logins and certificates", access.look)
     scrubber.begin(loop)
     return Node(await front.open(), ground, roles, front, chores, scrubber)
 

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from lakeward.options.authentication import PLAIN, SCRAM
 from lakeward.runtime.metrics import Metrics
+from lakeward.server.access.doorkeeper import HTTP, LoginReport
 from lakeward.server.report.health import declare_damage
 from lakeward.server.report.lake_metrics import LakeMetrics
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.scrubber import Scrubber
+
+#: What a client names is not a label before it is known: there would be no end of labels.
+_MECHANISMS = frozenset((PLAIN, SCRAM, HTTP))
+
+
+class LoginCounts:
+    """How many logins there were, and how many of them failed."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._logins = metrics.counter("lakeward_logins_total", "Logins by mechanism and result.")
+
+    def hear(self, report: LoginReport) -> None:
+        """One more."""
+        mechanism = report.mechanism.upper() if report.mechanism.upper() in _MECHANISMS else "other"
+        result = "refused" if report.principal is None else "let in"
+        self._logins.add(1, (("mechanism", mechanism), ("result", result)))
 
 
 def declare_metrics(

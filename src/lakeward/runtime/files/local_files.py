@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from lakeward.runtime.files.port import FileFacts, How, Space
-from lakeward.runtime.files.private_files import FILE_MODE, tighten
+from lakeward.runtime.files.private_files import FILE_MODE, is_private, tighten
 
 _FLAGS = {
     How.READ: os.O_RDONLY,
@@ -118,6 +118,10 @@ class LocalFiles:
     def tighten(self, directory: Path) -> None:
         """Take a directory away from others."""
         tighten(directory)
+
+    def is_private(self, path: Path) -> bool:
+        """Whether its mode leaves others nothing."""
+        return is_private(path)
 
     def rename(self, source: Path, target: Path) -> None:
         """Give a file or directory another name."""

@@ -236,6 +236,10 @@ class MemoryFiles:
     def tighten(self, directory: Path) -> None:
         """There are no others."""
 
+    def is_private(self, path: Path) -> bool:
+        """There are no others."""
+        return self._find(path) is not None
+
     def rename(self, source: Path, target: Path) -> None:
         """Give a file or directory another name."""
         node = self._find(source)

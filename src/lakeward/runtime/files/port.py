@@ -132,6 +132,10 @@ class Files(Protocol):
         """Take a directory with all that is in it away from others, if they could look into it."""
         ...
 
+    def is_private(self, path: Path) -> bool:
+        """Whether nobody but its owner can read or change a file."""
+        ...
+
     def rename(self, source: Path, target: Path) -> None:
         """Give a file or directory another name; a file of that name goes."""
         ...

@@ -39,6 +39,11 @@ def new_private_file(path: Path) -> BinaryIO:
     return open(path, "xb", opener=lambda name, flags: os.open(name, flags, FILE_MODE))
 
 
+def is_private(path: Path) -> bool:
+    """Whether nobody but its owner can read or change a file."""
+    return not path.stat().st_mode & _OTHERS
+
+
 def tighten(directory: Path) -> None:
     """Take a directory with all that is in it away from others, if they could look into it."""
     if not directory.stat().st_mode & _OTHERS:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request"}
+_REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request", 401: "Unauthorized"}
+_LOGIN = 'WWW-Authenticate: Basic realm="lakeward", charset="UTF-8"\r\n'
 _TEXT = "text/plain; charset=utf-8"
 #: A text that takes longer to write is written again only after some times that long.
 _QUICK_S = 0.002
@@ -13,9 +14,14 @@ _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def answer(
-    request: bytes, *, health: Callable[[], str], metrics: Callable[[], str], remote: Callable[[], str] | None = None
+    request: bytes,
+    *,
+    health: Callable[[], str],
+    metrics: Callable[[], str],
+    remote: Callable[[], str] | None = None,
+    is_stranger: bool = False,
 ) -> bytes:
-    """A whole HTTP/1.1 answer; the connection is closed after it."""
+    """A whole HTTP/1.1 answer; the connection is closed after it. A stranger is asked to log in."""
     line = request.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(line) != 3 or not line[2].startswith("HTTP/"):
         return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health, /metrics and /remote.\n")
@@ -24,6 +30,8 @@ def answer(
     if method not in {"GET", "HEAD"}:
         return _response(405, "Only GET is answered here.\n")
     body = method == "GET"
+    if is_stranger:
+        return _response(401, "Log in with the name and the password of a user.\n", body=body, more=_LOGIN)
     if path == "/health":
         return _response(200, health(), "application/json", body=body)
     if path == "/metrics":
@@ -35,10 +43,10 @@ def answer(
     return _response(404, f"There is no {path} here; try /health, /metrics or /remote.\n", body=body)
 
 
-def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool = True) -> bytes:
+def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool = True, more: str = "") -> bytes:
     content = text.encode()
     head = (
-        f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+        f"HTTP/1.1 {status} {_REASONS[status]}\r\n{more}"
         f"Content-Type: {content_type}\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + (content if body else b"")

@@ -18,6 +18,7 @@ from lakeward.runtime.process.settled_heap import settle_heap
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
+    from lakeward.server.front import ListenerAddress
 
 _PORT_DEFAULT = 9123
 
@@ -80,6 +81,13 @@ def options_of(
     return ServerOptions.of(settings, [*pairs, *flags])
 
 
+def _shown(addresses: list[ListenerAddress]) -> str:
+    """Where clients come in; they take one of several listeners, which differ in what they ask for."""
+    if len(addresses) == 1:
+        return f"{addresses[0].host}:{addresses[0].port}"
+    return " or ".join(f"{one.host}:{one.port} ({one.name}, {one.protocol})" for one in addresses)
+
+
 async def _serve(options: ServerOptions) -> None:
     from lakeward.server.doors import Doors
     from lakeward.server.node import start_node
@@ -90,8 +98,7 @@ async def _serve(options: ServerOptions) -> None:
         loop.add_signal_handler(number, stopping.set)
     node = await start_node(options, Doors.of_this_machine())
     settle_heap()
-    where = ",".join(f"{host}:{port}" for host, port in node.addresses)
-    print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
+    print(f"Lakeward is ready: bootstrap.servers={_shown(node.addresses)} (data in {options.data_dir()})", flush=True)
     await stopping.wait()
     print("Stopping …", flush=True)
     await node.stop()

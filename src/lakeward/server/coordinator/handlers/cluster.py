@@ -1,4 +1,4 @@
-"""Handlers for cluster options, grants and authentication."""
+"""Handlers for cluster options and grants."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ from typing import NoReturn
 
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
-from lakeward.protocol.messages import auth
 from lakeward.protocol.messages import cluster as messages
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.handler import Handlers
 from lakeward.server.coordinator.tables.alteration import alterations_of
 
-_PLAINTEXT = "PLAINTEXT"
-
 
 class ClusterHandlers:
-    """Options of the cluster; and security, which there is none of yet."""
+    """Options of the cluster; and grants, which there are none of yet."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._config = coordinator.config
@@ -30,7 +27,6 @@ class ClusterHandlers:
             Api.CREATE_ACLS: self.no_security,
             Api.LIST_ACLS: self.no_security,
             Api.DROP_ACLS: self.no_security,
-            Api.AUTHENTICATE: self.authenticate,
         }
 
     def describe(
@@ -52,11 +48,3 @@ class ClusterHandlers:
     def no_security(self, _: object, __: Caller) -> NoReturn:
         """CREATE_ACLS, LIST_ACLS and DROP_ACLS of a server without an authorizer."""
         raise ErrorCode.SECURITY_DISABLED.error("No authorizer is configured on this cluster.")
-
-    def authenticate(self, request: auth.AuthenticateRequest, _: Caller) -> auth.AuthenticateResponse:
-        """AUTHENTICATE on a listener that asks for nothing."""
-        if request.protocol.upper() != _PLAINTEXT:
-            raise ErrorCode.AUTHENTICATE.error(
-                f"This listener speaks {_PLAINTEXT}, not '{request.protocol[:80]}'; connect without authentication."
-            )
-        return auth.AuthenticateResponse()
