@@ -16,7 +16,7 @@ from forked import Forked
 from lakeward.runtime.process.child import Child
 
 _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
-_LISTENER = re.compile(r"(\S+:\d+) \((\w+), \w+\)")
+_LISTENER = re.compile(r"([^\s=]+:\d+) \((\w+), \w+\)")
 _START_S = 60
 _STOP_S = 60
 

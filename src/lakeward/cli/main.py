@@ -45,6 +45,10 @@ _SECTIONS = {
         "tier": _HOME + "commands.lake.tier",
         "lake": _HOME + "commands.lake.lake",
     },
+    "Who may come in": {
+        "users": _HOME + "commands.access.users",
+        "certs": _HOME + "commands.access.certs",
+    },
     "Look after": {
         "metadata": _HOME + "commands.server.metadata",
         "groups": _HOME + "commands.tables.groups",

@@ -16,10 +16,10 @@ from lakeward.server.access.known.users_file import USERS_FILE, User, read_users
 _log = logging.getLogger(__name__)
 
 
-def new_user(password: str, entropy: Entropy, now_ms: int, created_ms: int | None = None) -> User:
+def new_user(password: str, entropy: Entropy, now_ms: int) -> User:
     """What is kept of a user with this password. Slow on purpose."""
     secret = ScramSecret.of(checked_password(password), entropy.token(SALT_BYTES))
-    return User(secret, now_ms if created_ms is None else created_ms, now_ms)
+    return User(secret, created_ms=now_ms, changed_ms=now_ms)
 
 
 class Users:

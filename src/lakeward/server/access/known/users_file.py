@@ -12,7 +12,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,10 @@ class User:
     secret: ScramSecret
     created_ms: int
     changed_ms: int
+
+    def since(self, created_ms: int) -> User:
+        """The same, made at another time."""
+        return replace(self, created_ms=created_ms)
 
 
 def read_users(disk: Files, path: Path) -> dict[str, User]:
