@@ -5,13 +5,12 @@ option           Option, OptionTable, Alias, and the error for an unknown key
 endpoint         Endpoint: NAME://host:port
 table            rows a table may carry
 tiering          rows for the tiering of one table that Apache Fluss has no name for
-apache           options of Apache Fluss that have no effect here
+apache/          options of Apache Fluss that have no effect here
 server           rows for the server
 server_options   ServerOptions: what a server was started with
 remote_store     rows for S3 and what clients are given of it
 secrets          which settings may be told, and URLs without passwords
 authentication   rows for who may come in: listeners, logins, certificates
-jaas             users as Java writes them down
 security         options of security that nothing obeys are refused
 client           rows for connections, writers, scanners
 spark            rows for the Spark connector; what of them may be printed

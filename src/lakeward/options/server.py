@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.options.apache import INERT_KEYS
+from lakeward.options.apache.inert_keys import INERT_KEYS
 from lakeward.options.authentication import AUTHENTICATION_OPTIONS
 from lakeward.options.endpoint import ENDPOINTS, Endpoint
 from lakeward.options.kinds import (

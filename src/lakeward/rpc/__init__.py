@@ -4,6 +4,7 @@ The server's side
     listener           a named address that accepts connections
     server_connection  one client's connection: frames in, answers out
     turns              whoever has much to do has a bounded share of each turn of the loop
+    server_tls         how it encrypts: certificate, key, whom it trusts
     dispatch           API → handler; every request is answered once
     error_answers      the only place where errors become answers
     buffer_pool        memory for frames, used again because fresh memory is slow to touch, with one bound for all

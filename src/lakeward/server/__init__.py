@@ -6,6 +6,7 @@
     report/          what /health, /metrics and /remote answer
     roles            coordinator, tablet and remote put together: what one needs of another it is given here
     front            clients: they come, ask, are answered and go
+    access/          who comes in: logins, users, certificates
     coordinator/     decides: databases, tables, partitions, options
     tablet/          serves: logs, and state by key
     remote/          copies logs, state and metadata to remote storage

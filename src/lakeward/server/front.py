@@ -66,7 +66,7 @@ class Front:
             frame_bytes=options.get(rows.MAX_REQUEST_SIZE),
             unread_answer_bytes=options.get(rows.MAX_PENDING_RESPONSE_SIZE),
         )
-        self._encrypted: list[TlsDoor] = []
+        self._tls_doors: list[TlsDoor] = []
         self._refusals = SeldomLog(_log, loop.time)
         advertised = options.advertised_listeners()
         self._listeners = [
@@ -77,12 +77,12 @@ class Front:
         """Let clients come; the addresses where they may."""
         for listener in self._listeners:
             new_connection = partial(self.connection, listener)
-            encrypted = self._access.encrypted(listener.name, new_connection)
-            if encrypted is None:
+            door = self._access.tls_door(listener.name, new_connection)
+            if door is None:
                 await listener.open(new_connection)
             else:
-                self._encrypted.append(encrypted)
-                await listener.open(encrypted.gate)
+                self._tls_doors.append(door)
+                await listener.open(door.gate)
         return [self._address(listener) for listener in self._listeners]
 
     def _address(self, listener: Listener) -> ListenerAddress:
@@ -103,7 +103,7 @@ class Front:
         """Let nobody come any more."""
         for listener in self._listeners:
             listener.close()
-        for door in self._encrypted:
+        for door in self._tls_doors:
             door.close()
 
     async def drain(self) -> None:

@@ -1,1 +1,1 @@
-"""The commands, by what they are about: `server/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`."""
+"""The commands, by what they are about: `server/`, `access/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`."""

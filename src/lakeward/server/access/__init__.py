@@ -3,9 +3,8 @@
 access         all of it put together, from the options
 doorkeeper     strangers, and how they become somebody: AUTHENTICATE, a certificate, HTTP's password
 logins         SASL: PLAIN and SCRAM-SHA-256, one exchange per connection
-failed_logins  wrong logins by address: slower and slower, then not at all
-crowd          how many may be here, in all and of one address
 open_doors     what is said of a listener that lets everybody in
 known/         who is known, and whether a password is theirs
 encryption/    TLS: certificates, and connections that are being encrypted
+bounds/        how much strangers may take
 """

@@ -19,11 +19,11 @@ from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.runtime.files.port import Files
 from lakeward.runtime.secret_text import SecretText
-from lakeward.server.access.crowd import Crowd
+from lakeward.server.access.bounds.crowd import Crowd
+from lakeward.server.access.bounds.failed_logins import FailedLogins
 from lakeward.server.access.doorkeeper import Door, Doorkeeper, LoginReport
-from lakeward.server.access.encryption.certificates import Certificates, TlsFiles
+from lakeward.server.access.encryption.certificates import Certificates, tls_of
 from lakeward.server.access.encryption.tls_gate import TlsDoor
-from lakeward.server.access.failed_logins import FailedLogins
 from lakeward.server.access.known.configured_users import configured_users, first_user
 from lakeward.server.access.known.credentials import Credentials
 from lakeward.server.access.known.hashing import Hashing
@@ -52,11 +52,11 @@ class AccessPlan:
         names = [listener.name for listener in options.get(BIND_LISTENERS)]
         protocols = {name: protocol_of(options.texts, name) for name in names}
         asking = [name for name, protocol in protocols.items() if protocol.asks_who]
-        first, tls_files = options.get(rows.FIRST_USER), TlsFiles.of(options)
+        first, tls = options.get(rows.FIRST_USER), tls_of(options)
         return cls(
             options=options,
             protocols=protocols,
-            certificates=None if tls_files is None else Certificates(tls_files, disk),
+            certificates=None if tls is None else Certificates(tls, disk),
             configured={name: configured_users(options.texts, name) for name in asking},
             first_user=None if first is None else first_user(SecretText(rows.FIRST_USER.key, first)),
         )
@@ -118,7 +118,7 @@ class Access:
         """How clients of a listener come in, in one word."""
         return str(self._plan.protocols[listener].value)
 
-    def encrypted(self, listener: str, new_connection: Callable[[], asyncio.BaseProtocol]) -> TlsDoor | None:
+    def tls_door(self, listener: str, new_connection: Callable[[], asyncio.BaseProtocol]) -> TlsDoor | None:
         """What accepts connections of a listener that encrypts; None for one that does not."""
         if not self._plan.protocols[listener].encrypts:
             return None

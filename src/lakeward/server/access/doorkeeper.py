@@ -14,6 +14,7 @@ import binascii
 import logging
 import re
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -26,8 +27,8 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.scram import ScramSecret
 from lakeward.runtime.seldom import SeldomLog
+from lakeward.server.access.bounds.failed_logins import FailedLogins
 from lakeward.server.access.encryption.subjects import principal_of
-from lakeward.server.access.failed_logins import FailedLogins
 from lakeward.server.access.known.credentials import Credentials
 from lakeward.server.access.known.users import Users
 from lakeward.server.access.logins import Asked, Logins, Proven
@@ -52,13 +53,13 @@ class Door(NamedTuple):
     credentials: Credentials | None = None
 
 
+@dataclass(slots=True)
 class Stranger:
     """Somebody who has not shown yet who they are."""
 
-    def __init__(self, since: float) -> None:
-        self.since = since
-        self.asked: Asked | None = None
-        self.refusals = 0
+    since: float
+    asked: Asked | None = None
+    refusals: int = 0
 
 
 class Insider(NamedTuple):

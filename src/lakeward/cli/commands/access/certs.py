@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from lakeward.cli.input.command_tree import Verbs
+from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import say
 from lakeward.runtime.clock import SystemClock
 
@@ -38,7 +39,10 @@ def dev(directory: Path, hosts: tuple[str, ...], users: tuple[str, ...], days: i
       lakeward certs dev
       lakeward certs dev --host db.example.org --host 10.0.0.7 --user alice
     """
-    from lakeward.cli.commands.access.dev_authority import AUTHORITY, SERVER, DevAuthority
+    try:
+        from lakeward.cli.commands.access.dev_authority import AUTHORITY, SERVER, DevAuthority
+    except ModuleNotFoundError as missing:
+        raise Failure(f"Certificates need the library {missing.name}: pip install 'lakeward[certs]'.") from missing
 
     authority = DevAuthority(directory, SystemClock(), days)
     authority.server(hosts or ("localhost", "127.0.0.1", "::1"))

@@ -10,18 +10,19 @@ from __future__ import annotations
 import ipaddress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from lakeward.cli.input.failures import Failure
-from lakeward.errors import ErrorCode
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.private_files import DIRECTORY_MODE, FILE_MODE
 from lakeward.runtime.files.whole_file import make_lasting_directory, replace_file
-
-if TYPE_CHECKING:
-    from cryptography import x509
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 AUTHORITY = "ca"
 SERVER = "server"
@@ -35,26 +36,20 @@ class DevAuthority:
     """An authority in a directory; made when it is first needed, and then kept."""
 
     def __init__(self, directory: Path, clock: Clock, days: int) -> None:
-        _check_library()
         self._disk = LocalFiles()
         self.directory = directory
         self._begin = datetime.fromtimestamp(clock.now_ms() / 1000, UTC) - _BEFORE
         self._end = self._begin + _BEFORE + timedelta(days=days)
         make_lasting_directory(self._disk, directory, DIRECTORY_MODE)
-        self._certificate, self._key = self._kept() or self._new_authority()
+        self._certificate, self._key = self._kept_authority() or self._new_authority()
 
     def server(self, hosts: tuple[str, ...]) -> None:
         """Make a certificate for a server that is reached under these names and addresses."""
-        from cryptography import x509
-        from cryptography.x509.oid import ExtendedKeyUsageOID
-
         names = x509.SubjectAlternativeName([_host(host) for host in hosts])
         self._sign(SERVER, hosts[0], ExtendedKeyUsageOID.SERVER_AUTH, names)
 
     def client(self, name: str) -> None:
         """Make a certificate for a client of this name."""
-        from cryptography.x509.oid import ExtendedKeyUsageOID
-
         if name in (AUTHORITY, SERVER) or not name.replace("-", "").replace("_", "").isalnum():
             raise Failure(f"'{name}' cannot be the name of a file beside {AUTHORITY} and {SERVER}.")
         self._sign(name, name, ExtendedKeyUsageOID.CLIENT_AUTH)
@@ -63,10 +58,7 @@ class DevAuthority:
         """Where a certificate is, or with "key" its key."""
         return self.directory / f"{name}.{kind}"
 
-    def _kept(self) -> tuple[x509.Certificate, EllipticCurvePrivateKey] | None:
-        from cryptography import x509
-        from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
+    def _kept_authority(self) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None:
         places = self.path(AUTHORITY), self.path(AUTHORITY, "key")
         if not any(map(self._disk.exists, places)):
             return None
@@ -79,10 +71,7 @@ class DevAuthority:
             ) from None
         return certificate, key
 
-    def _new_authority(self) -> tuple[x509.Certificate, EllipticCurvePrivateKey]:
-        from cryptography import x509
-        from cryptography.hazmat.primitives.hashes import SHA256
-
+    def _new_authority(self) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
         key = _new_key()
         name = _subject(_AUTHORITY_NAME)
         usage = x509.KeyUsage(
@@ -107,9 +96,6 @@ class DevAuthority:
         return certificate, key
 
     def _sign(self, file: str, name: str, use: x509.ObjectIdentifier, *more: x509.ExtensionType) -> None:
-        from cryptography import x509
-        from cryptography.hazmat.primitives.hashes import SHA256
-
         key = _new_key()
         authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         built = (
@@ -122,47 +108,26 @@ class DevAuthority:
             built = built.add_extension(extension, critical=False)
         self._write(file, built.sign(self._key, SHA256()), key)
 
-    def _draft(self, subject: x509.Name, issuer: x509.Name, key: EllipticCurvePrivateKey) -> x509.CertificateBuilder:
-        from cryptography import x509
-
+    def _draft(self, subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
         draft = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
         return draft.serial_number(x509.random_serial_number()).not_valid_before(self._begin).not_valid_after(self._end)
 
-    def _write(self, file: str, certificate: x509.Certificate, key: EllipticCurvePrivateKey) -> None:
-        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
+    def _write(self, file: str, certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> None:
         secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         replace_file(self._disk, self.path(file, "key"), secret, mode=FILE_MODE)
         replace_file(self._disk, self.path(file), certificate.public_bytes(Encoding.PEM), mode=_PUBLIC_MODE)
 
 
-def _new_key() -> EllipticCurvePrivateKey:
-    from cryptography.hazmat.primitives.asymmetric import ec
-
+def _new_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def _subject(name: str) -> x509.Name:
-    from cryptography import x509
-    from cryptography.x509.oid import NameOID
-
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
 
 
 def _host(host: str) -> x509.GeneralName:
-    from cryptography import x509
-
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         return x509.DNSName(host)
-
-
-def _check_library() -> None:
-    try:
-        import cryptography  # noqa: F401
-    except ImportError:
-        raise ErrorCode.INVALID_CONFIG.error(
-            "Certificates are made with the library cryptography, which is not installed:"
-            " pip install 'lakeward[certs]' brings it."
-        ) from None

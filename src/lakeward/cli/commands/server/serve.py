@@ -81,7 +81,7 @@ def options_of(
     return ServerOptions.of(settings, [*pairs, *flags])
 
 
-def _shown(addresses: list[ListenerAddress]) -> str:
+def _shown_addresses(addresses: list[ListenerAddress]) -> str:
     """Where clients come in; they take one of several listeners, which differ in what they ask for."""
     if len(addresses) == 1:
         return f"{addresses[0].host}:{addresses[0].port}"
@@ -98,7 +98,8 @@ async def _serve(options: ServerOptions) -> None:
         loop.add_signal_handler(number, stopping.set)
     node = await start_node(options, Doors.of_this_machine())
     settle_heap()
-    print(f"Lakeward is ready: bootstrap.servers={_shown(node.addresses)} (data in {options.data_dir()})", flush=True)
+    where = _shown_addresses(node.addresses)
+    print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
     await stopping.wait()
     print("Stopping …", flush=True)
     await node.stop()

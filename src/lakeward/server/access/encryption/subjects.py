@@ -28,11 +28,11 @@ def principal_of(certificate: Mapping[str, Any], *, whole: bool) -> Principal | 
     parts = [part for group in certificate.get("subject", ()) for part in group]
     if whole:
         # RFC 4514 begins with the most special part, certificates with the most general one.
-        name = ",".join(f"{_SHORT.get(kind, kind)}={_escaped(value)}" for kind, value in reversed(parts))
+        name = ",".join(f"{_SHORT.get(kind, kind)}={_escaped_value(value)}" for kind, value in reversed(parts))
     else:
         name = next((value for kind, value in reversed(parts) if kind == "commonName"), "")
     return Principal(name) if name else None
 
 
-def _escaped(value: str) -> str:
+def _escaped_value(value: str) -> str:
     return _SPECIAL.sub(lambda found: f"\\{found[0]}", value).replace("\0", "\\00")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import cast
 
 from lakeward.runtime.seldom import SeldomLog
-from lakeward.server.access.crowd import Crowd
+from lakeward.server.access.bounds.crowd import Crowd
 
 _log = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.authentication import PLAIN_CREDENTIALS, PLAIN_JAAS, listener_jaas_key
-from lakeward.options.jaas import users_of
 from lakeward.options.kinds import MAP
 from lakeward.runtime.secret_text import SecretText
+from lakeward.server.access.known.jaas import users_of
 from lakeward.server.access.known.user_names import checked_name
 
 
@@ -23,7 +23,7 @@ def configured_users(settings: Mapping[str, str], listener: str) -> dict[str, st
                 users = read(SecretText(key, settings[key]).reveal())
             except ValueError as wrong:
                 raise _wrong(key, str(wrong)) from None
-            found |= {_checked(key, name): password for name, password in users.items()}
+            found |= {_checked_name(key, name): password for name, password in users.items()}
     return found
 
 
@@ -45,7 +45,7 @@ def _pairs(text: str) -> Mapping[str, str]:
     return found
 
 
-def _checked(key: str, name: str) -> str:
+def _checked_name(key: str, name: str) -> str:
     try:
         return checked_name(name)
     except LakewardError as wrong:

@@ -17,7 +17,7 @@ _NO_NAME = re.compile(r"[\s:;,*\"'\\]")
 
 def checked_name(name: str) -> str:
     """A name as it is kept; INVALID_CONFIG says what is wrong with it."""
-    kept = _prepared("The name of a user", name)
+    kept = _prepared_text("The name of a user", name)
     if not 1 <= len(kept) <= NAME_CHARACTERS_MAX:
         raise _wrong(f"The name of a user has 1 to {NAME_CHARACTERS_MAX} characters, not {len(kept)}")
     found = _NO_NAME.search(kept)
@@ -30,13 +30,13 @@ def checked_name(name: str) -> str:
 
 def checked_password(password: str) -> str:
     """A password as it was typed; INVALID_CONFIG, which does not show it, says what is wrong with it."""
-    _prepared("The password", password)
+    _prepared_text("The password", password)
     if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX:
         raise _wrong(f"A password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters")
     return password
 
 
-def _prepared(what: str, text: str) -> str:
+def _prepared_text(what: str, text: str) -> str:
     try:
         return prepared_text(text)
     except ValueError as wrong:

@@ -48,13 +48,13 @@ def read_users(disk: Files, path: Path) -> dict[str, User]:
     if not disk.exists(path):
         return {}
     if not disk.is_private(path):
-        raise _untrusted(path, f"others than its owner may read or change it; `chmod 600 {path}` keeps it private")
+        raise _mistrust(path, f"others than its owner may read or change it; `chmod 600 {path}` keeps it private")
     if disk.facts(path).size > _BYTES_MAX:
-        raise _untrusted(path, f"it has more than {_BYTES_MAX} bytes")
+        raise _mistrust(path, f"it has more than {_BYTES_MAX} bytes")
     try:
         return _users_of(json.loads(disk.read_bytes(path)))
     except (ValueError, KeyError, TypeError, AttributeError, LakewardError):  # what it says is not repeated
-        raise _untrusted(path, "it is damaged; put a copy of it back, or remove it and make the users again") from None
+        raise _mistrust(path, "it is damaged; put a copy of it back, or remove it and make the users again") from None
 
 
 def write_users(disk: Files, path: Path, users: Mapping[str, User]) -> None:
@@ -104,5 +104,5 @@ def _bytes(text: str) -> bytes:
         raise ValueError("base64") from wrong
 
 
-def _untrusted(path: Path, why: str) -> LakewardError:
+def _mistrust(path: Path, why: str) -> LakewardError:
     return ErrorCode.STORAGE.error(f"The users in {path} cannot be taken: {why}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections import Counter
 
-from lakeward.server.access.failed_logins import origin_of
+from lakeward.server.access.bounds.failed_logins import origin_of
 
 
 class Crowd:
