@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lakeward.server.front import ListenerAddress
 
 _PORT_DEFAULT = 9123
+_FIRST_USER = "LAKEWARD_FIRST_USER"
 
 
 @click.command()
@@ -52,11 +54,16 @@ def serve(
     output.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[output])
     keep_private()
-    options = options_of(config, data_dir, port, pairs, host)
+    options = options_of(config, data_dir, port, (*_first_user(), *pairs), host)
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
+
+
+def _first_user() -> list[str]:
+    """The option for the variable that names the first user; not its value, which options show in errors."""
+    return [f"security.users.first=${{env:{_FIRST_USER}}}"] if _FIRST_USER in os.environ else []
 
 
 def options_of(

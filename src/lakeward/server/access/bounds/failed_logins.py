@@ -26,8 +26,8 @@ class FailedLogins:
         self._counts: dict[str, tuple[float, float]] = {}
 
     def are_too_many(self, address: str) -> bool:
-        """Whether logins of an address are not even looked at for a while."""
-        return self._count(origin_of(address)) >= self._max
+        """Whether logins of an address are not even looked at for a while: one more would be one too many."""
+        return self._count(origin_of(address)) > self._max - 1
 
     def pause_s(self, address: str) -> float:
         """How long the answer to a login that failed takes."""
