@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -11,8 +12,13 @@ from contextlib import ExitStack
 from lakeward.errors import ErrorCode
 from lakeward.options.endpoint import Endpoint
 
+_log = logging.getLogger(__name__)
 #: As many are accepted in one turn of the loop.
 _BACKLOG = 256
+
+
+#: How long nobody is accepted when there are no descriptors left.
+_REST_S = 1.0
 
 
 class Listener:
@@ -21,20 +27,35 @@ class Listener:
     def __init__(self, bound: Endpoint, advertised: Endpoint) -> None:
         self._bound = bound
         self._advertised = advertised
-        self._servers: list[asyncio.AbstractServer] = []
+        self._closings: list[Callable[[], None]] = []
         self.name = bound.name
         self.port = bound.port
 
     async def open(self, new_connection: Callable[[], asyncio.BaseProtocol]) -> None:
         """Bind and accept; a port that is taken is a sentence, not a trace."""
         loop = asyncio.get_running_loop()
+        for bound in await self._bind_all(loop):
+            server = await loop.create_server(new_connection, sock=bound, backlog=_BACKLOG)
+            self._closings.append(server.close)
+
+    async def open_by_hand(self, take: Callable[[socket.socket, str], None]) -> None:
+        """The same for somebody who takes sockets, with the address of the client, and does the rest."""
+        loop = asyncio.get_running_loop()
+        for bound in await self._bind_all(loop):
+            accepting = _Accepting(loop, bound, take)
+            accepting.begin()
+            self._closings.append(accepting.close)
+
+    async def _bind_all(self, loop: asyncio.AbstractEventLoop) -> list[socket.socket]:
         with ExitStack() as undo:
+            found = []
             for family, address in await self._addresses(loop):
                 bound = self._bind(family, address)
                 undo.callback(bound.close)
                 self.port = bound.getsockname()[1]  # the first one picks a free port, the others follow it
-                self._servers.append(await loop.create_server(new_connection, sock=bound, backlog=_BACKLOG))
+                found.append(bound)
             undo.pop_all()
+        return found
 
     async def _addresses(self, loop: asyncio.AbstractEventLoop) -> list[tuple[int, str]]:
         host = self._bound.host or None
@@ -68,5 +89,44 @@ class Listener:
 
     def close(self) -> None:
         """Accept no more."""
-        for server in self._servers:
-            server.close()
+        for close in self._closings:
+            close()
+        self._closings.clear()
+
+
+class _Accepting:
+    """A socket that accepts, whenever the loop finds that somebody has come."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, bound: socket.socket, take: Callable[[socket.socket, str], None]
+    ) -> None:
+        self._loop = loop
+        self._bound = bound
+        self._take = take
+        self._later: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """Accept from now on."""
+        self._bound.settimeout(0)
+        self._loop.add_reader(self._bound, self._accept)
+
+    def _accept(self) -> None:
+        for _ in range(_BACKLOG):
+            try:
+                new, address = self._bound.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as wrong:
+                _log.error("nobody is accepted for %g s: %s", _REST_S, wrong)
+                self._loop.remove_reader(self._bound)
+                self._later = self._loop.call_later(_REST_S, self.begin)
+                return
+            new.settimeout(0)
+            self._take(new, str(address[0]))
+
+    def close(self) -> None:
+        """Accept no more."""
+        if self._later is not None:
+            self._later.cancel()
+        self._loop.remove_reader(self._bound)
+        self._bound.close()

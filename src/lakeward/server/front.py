@@ -20,7 +20,7 @@ from lakeward.runtime.process.descriptors import raise_limit
 from lakeward.runtime.seldom import SeldomLog
 from lakeward.server.access.access import Access
 from lakeward.server.access.doorkeeper import Pages
-from lakeward.server.access.encryption.tls_gate import TlsDoor
+from lakeward.server.access.encryption.tls_door import TlsDoor
 from lakeward.server.ground import OPEN_FILES_MAX
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Front:
                 await listener.open(new_connection)
             else:
                 self._tls_doors.append(door)
-                await listener.open(door.gate)
+                await listener.open_by_hand(door.take)
         return [self._address(listener) for listener in self._listeners]
 
     def _address(self, listener: Listener) -> ListenerAddress:

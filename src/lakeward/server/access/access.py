@@ -23,7 +23,7 @@ from lakeward.server.access.bounds.crowd import Crowd
 from lakeward.server.access.bounds.failed_logins import FailedLogins
 from lakeward.server.access.doorkeeper import Door, Doorkeeper, LoginReport
 from lakeward.server.access.encryption.certificates import Certificates, tls_of
-from lakeward.server.access.encryption.tls_gate import TlsDoor
+from lakeward.server.access.encryption.tls_door import TlsDoor
 from lakeward.server.access.known.configured_users import configured_users, first_user
 from lakeward.server.access.known.credentials import Credentials
 from lakeward.server.access.known.hashing import Hashing
@@ -123,7 +123,7 @@ class Access:
         if not self._plan.protocols[listener].encrypts:
             return None
         assert self._plan.certificates is not None
-        return TlsDoor(self._plan.certificates.context, self.crowd, self._timeout_s, new_connection, self._loop)
+        return TlsDoor(self._loop, self._plan.certificates.context, self.crowd, self._timeout_s, new_connection)
 
     def look(self) -> None:
         """Do what is due by the clock; call it every second or so."""

@@ -1,6 +1,6 @@
 """TLS.
 
 certificates  the server's own certificate, and whom it trusts; read again when a file changes
-tls_gate      a connection that is being encrypted
+tls_door      connections that are being encrypted
 subjects      certificate → who its owner is
 """
