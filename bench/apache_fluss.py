@@ -37,11 +37,19 @@ def available() -> bool:
     return shutil.which("mvn") is not None and shutil.which("java") is not None
 
 
-def start(*, lake: bool = False, settings: Mapping[str, str] | None = None) -> Target:
-    """Start the three processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`."""
+def start(
+    *, lake: bool = False, settings: Mapping[str, str] | None = None, users: Mapping[str, str] | None = None
+) -> Target:
+    """Start the three processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`.
+
+    With users and their passwords, clients come by a listener of their own that asks for one of them.
+    """
     class_path = ":".join(str(jar(name)) for name in (*_JARS, *(_LAKE_JARS if lake else ())))
     directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
-    zookeeper, coordinator, tablet = _free_ports(3)
+    zookeeper, coordinator, tablet, *for_users = _free_ports(3 if users is None else 5)
+    listeners = [f"FLUSS://localhost:{port}" for port in (coordinator, tablet)]
+    for index, port in enumerate(for_users):
+        listeners[index] += f",CLIENT://localhost:{port}"
     for name in ("zk", "data", "remote", "conf", "log"):
         (directory / name).mkdir()
     (directory / "zoo.cfg").write_text(
@@ -50,9 +58,10 @@ def start(*, lake: bool = False, settings: Mapping[str, str] | None = None) -> T
     )
     (directory / "conf" / "server.yaml").write_text(
         f"zookeeper.address: localhost:{zookeeper}\nzookeeper.path.root: /fluss\ndefault.replication.factor: 1\n"
-        f"remote.data.dir: {directory}/remote\nbind.listeners: FLUSS://localhost:{coordinator}\n"
+        f"remote.data.dir: {directory}/remote\nbind.listeners: {listeners[0]}\n"
         f"tablet-server.id: 0\ndata.dir: {directory}/data\n"
         + (_lake_settings(directory) if lake else "")
+        + (_login_settings(users) if users else "")
         + "".join(f"{key}: {value}\n" for key, value in (settings or {}).items())
     )
     conf = ["--configDir", str(directory / "conf")]
@@ -61,13 +70,23 @@ def start(*, lake: bool = False, settings: Mapping[str, str] | None = None) -> T
     for name, port, arguments in (
         ("zookeeper", zookeeper, ["-Xmx256m", _ZOOKEEPER, str(directory / "zoo.cfg")]),
         ("coordinator", coordinator, ["-Xmx1g", _COORDINATOR, *conf]),
-        ("tablet", tablet, ["-Xmx4g", _TABLET, *conf, f"-Dbind.listeners=FLUSS://localhost:{tablet}"]),
+        ("tablet", tablet, ["-Xmx4g", _TABLET, *conf, f"-Dbind.listeners={listeners[1]}"]),
     ):
         log = (directory / "log" / name).open("w")
         command = ["java", "-cp", class_path, *_OPENS, *arguments]
         processes.append(psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid))
         _await_port(port)
-    return Target("Apache Fluss", f"localhost:{coordinator}", processes, time.perf_counter() - begun, directory)
+    door = for_users[0] if for_users else coordinator
+    return Target("Apache Fluss", f"localhost:{door}", processes, time.perf_counter() - begun, directory)
+
+
+def _login_settings(users: Mapping[str, str]) -> str:
+    entries = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+    module = "org.apache.fluss.security.auth.sasl.plain.PlainLoginModule"
+    return (
+        "security.protocol.map: CLIENT:sasl\nsecurity.sasl.enabled.mechanisms: PLAIN\n"
+        f"security.sasl.plain.jaas.config: {module} required {entries};\n"
+    )
 
 
 def _lake_settings(directory: Path) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import ssl
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.secret_text import SecretText
@@ -48,7 +48,7 @@ class ClientTls:
     def _show(self, context: ssl.SSLContext, certificate: str) -> None:
         """Have the client show a certificate, with a key that is its alone."""
         key = self.key_file or certificate
-        if os.stat(key).st_mode & _OTHERS:
+        if Path(key).stat().st_mode & _OTHERS:
             raise ErrorCode.INVALID_CONFIG.error(
                 f"Others than its owner may read the key in {key}; `chmod 600 {key}` keeps it private."
             )
@@ -75,7 +75,7 @@ def _stamp(path: str | None) -> object:
     if path is None:
         return None
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except OSError as wrong:
         raise ErrorCode.INVALID_CONFIG.error(f"{path} cannot be read: {wrong.strerror or wrong}.") from None
     return (found.st_mtime_ns, found.st_size, found.st_ino)

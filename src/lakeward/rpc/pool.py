@@ -15,9 +15,7 @@ _Key = tuple[str, int, str]
 class ChannelPool:
     """At most one open channel per address and purpose; concurrent callers share one attempt to connect."""
 
-    def __init__(
-        self, connect_timeout_ms: float = CONNECT_TIMEOUT_MS, security: ClientSecurity = OPEN
-    ) -> None:
+    def __init__(self, connect_timeout_ms: float = CONNECT_TIMEOUT_MS, security: ClientSecurity = OPEN) -> None:
         self._connect_timeout_ms = connect_timeout_ms
         self._security = security
         self._channels: dict[_Key, Channel] = {}

@@ -11,6 +11,7 @@ from lakeward.errors import DeniedError, ErrorCode, LakewardError, NotFoundError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode_parts
 from lakeward.protocol.frames import REQUEST_HEADER, error_frame, failure_frame, response_frame
+from lakeward.protocol.messages.auth import AuthenticateRequest, AuthenticateResponse
 from lakeward.protocol.messages.database import (
     DatabaseExistsRequest,
     DatabaseExistsResponse,
@@ -25,6 +26,9 @@ from lakeward.protocol.messages.log import (
 )
 from lakeward.protocol.messages.metadata import ApiVersionsRequest, ApiVersionsResponse, PbApiVersion
 from lakeward.rpc.channel import CLIENT_NAME, Channel
+from lakeward.rpc.login import Login
+from lakeward.runtime.backoff import Backoff
+from lakeward.runtime.secret_text import SecretText
 
 
 def answer(channel: Channel, request_id: int, message: object) -> None:
@@ -192,3 +196,65 @@ async def test_a_large_payload_is_a_view_of_its_frame() -> None:
     assert isinstance(records, memoryview)
     assert len(records.obj) > len(records)
     assert bytes(records) == b"r" * 1_000_000
+
+
+# -- logging in --------------------------------------------------------------------------------------------------------
+
+
+def login(password: str = "alice-secret") -> Login:
+    """Alice's."""
+    return Login("PLAIN", "alice", SecretText("password", password))
+
+
+async def test_a_login_is_sent_before_anything_else() -> None:
+    """AUTHENTICATE, with the mechanism as its protocol; an empty challenge ends it."""
+    channel, transport = await open_channel(*offers(Api.AUTHENTICATE))
+    proving = asyncio.ensure_future(channel._log_in(login(), 1000))
+    await asyncio.sleep(0)
+    asked = decode(AuthenticateRequest, bytes(transport.written[REQUEST_HEADER.size :]))
+    assert (asked.protocol, bytes(asked.token)) == ("PLAIN", b"\0alice\0alice-secret")
+    answer(channel, 1, AuthenticateResponse(challenge=b""))
+    await proving
+
+
+async def test_a_refused_login_names_address_and_user_and_no_password() -> None:
+    """DeniedError, so that nobody tries again by itself."""
+    channel, _ = await open_channel(*offers(Api.AUTHENTICATE))
+    proving = asyncio.ensure_future(channel._log_in(login(), 1000))
+    await asyncio.sleep(0)
+    feed(channel, b"".join(error_frame(1, ErrorCode.AUTHENTICATE, "Wrong.")))
+    with pytest.raises(DeniedError, match="there:9123 did not let 'alice' in by PLAIN: Wrong") as refused:
+        await proving
+    assert "alice-secret" not in str(refused.value)
+
+
+async def test_a_server_that_cannot_tell_now_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the same connection, after a pause."""
+    monkeypatch.setattr("lakeward.rpc.channel._LOGIN_BACKOFF", Backoff(0.001, 0.001))
+    channel, transport = await open_channel(*offers(Api.AUTHENTICATE))
+    proving = asyncio.ensure_future(channel._log_in(login(), 10_000))
+    await asyncio.sleep(0)
+    transport.written.clear()
+    feed(channel, b"".join(error_frame(1, ErrorCode.RETRIABLE_AUTHENTICATE, "Later.")))
+    while not transport.written:  # noqa: ASYNC110 - the transport is a fake and tells nobody
+        await asyncio.sleep(0.001)
+    answer(channel, 2, AuthenticateResponse())
+    await proving
+
+
+async def test_a_server_that_can_never_tell_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the time to connect is used up."""
+    monkeypatch.setattr("lakeward.rpc.channel._LOGIN_BACKOFF", Backoff(0.001, 0.001))
+    channel, _ = await open_channel(*offers(Api.AUTHENTICATE))
+    proving = asyncio.ensure_future(channel._log_in(login(), -1))
+    await asyncio.sleep(0)
+    feed(channel, b"".join(error_frame(1, ErrorCode.RETRIABLE_AUTHENTICATE, "Later.")))
+    with pytest.raises(LakewardError, match=r"did not let 'alice' in by PLAIN: Later\."):
+        await proving
+
+
+async def test_a_server_without_logins_is_told_as_such() -> None:
+    """It must not look as if somebody had been let in."""
+    channel, _ = await open_channel()
+    with pytest.raises(DeniedError, match="cannot ask who somebody is"):
+        await channel._log_in(login(), 1000)

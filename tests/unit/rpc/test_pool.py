@@ -28,7 +28,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Opened]:
     """Every channel that was opened, without a network."""
     made: list[Opened] = []
 
-    async def open_(host: str, port: int, *, connect_timeout_ms: float) -> Opened:
+    async def open_(host: str, port: int, *, connect_timeout_ms: float, security: object) -> Opened:
         await asyncio.sleep(0)
         if port == 1:
             raise ErrorCode.NETWORK.error("refused")

@@ -1,6 +1,7 @@
 """What people hand in and get back.
 
 settings      options as values
+security      … those that say who a client is and whom it trusts
 results       the small values that calls answer with
 schema_forms  schemas as people write them
 data_forms    rows as people hold them → Arrow
