@@ -1,7 +1,9 @@
 """What people write, and what they are told when it is wrong.
 
-session       which server; `--server` and `--debug`
-parameters    what people write → names, pairs, places in a log; completion from the server
+session       which server, as whom; `--server`, `--user`, `--client` and `--debug`
+credentials   user and password, which is never on the command line
+key_values    KEY=VALUE, as often as it is said
+parameters    what people write → names, places in a log; completion from the server
 command_tree  how commands are found without loading all of them
 near_names    what was meant by a name
 failures      exceptions → one sentence and an exit code, in one place

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lakeward.cli.input.parameters import key_values
+from lakeward.cli.input.key_values import key_values
 
 
 def lake_read_options(command: Callable[..., Any]) -> Any:

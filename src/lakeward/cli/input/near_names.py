@@ -41,6 +41,8 @@ def hint_for(session: Session, wrong: LakewardError) -> str:
     """What else a person can try after an error, as a sentence with a space in front; empty when nobody knows."""
     if wrong.code is ErrorCode.DATABASE_NOT_EMPTY:
         return " --cascade drops its tables too."
+    if wrong.code is ErrorCode.AUTHENTICATE and not session.credentials.user:
+        return " --user says who you are; the password is taken from LAKEWARD_PASSWORD, or asked for."
     if wrong.code not in {ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST}:
         return ""
     named = _NAMED.search(wrong.message)

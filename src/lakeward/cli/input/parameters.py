@@ -58,6 +58,8 @@ def _complete(
     context: click.Context, ask: Callable[[Connection], Sequence[str]], incomplete: str
 ) -> list[CompletionItem]:
     session = context.ensure_object(Session)
+    if session.credentials.would_ask:  # nobody who presses Tab expects a question
+        return []
     try:
         with session.connect(connect_timeout=_COMPLETION_TIMEOUT, request_timeout=_COMPLETION_TIMEOUT) as connection:
             return [CompletionItem(name) for name in ask(connection) if name.startswith(incomplete)]
@@ -97,19 +99,6 @@ class Place(_PlaceType):
         """What is taken, in words."""
         offset = "an offset, " if self._offsets else ""
         return f"earliest, latest, {offset}a time such as 2026-08-01T12:00:00Z (local without a zone) or 15m-ago"
-
-
-def key_values(context: click.Context, option: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    """`-p a=1 -p b=2` → {"a": "1", "b": "2"}; for use as an option's callback."""
-    found: dict[str, str] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise click.BadParameter(f"{text!r} is not KEY=VALUE.", context, option)
-        if key.strip() in found:
-            raise click.BadParameter(f"{key.strip()!r} is given twice.", context, option)
-        found[key.strip()] = value.strip()
-    return found
 
 
 def names(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...]:

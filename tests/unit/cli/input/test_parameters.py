@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import click
 import pytest
 
-from lakeward.cli.input.parameters import Place, key_values, names
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import Place, names
 from lakeward.runtime.clock import ManualClock
 
 _CONTEXT = click.Context(click.Command("c"))

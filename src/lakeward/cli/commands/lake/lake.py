@@ -9,7 +9,8 @@ import click
 
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.input.parameters import TableName, confirm, key_values
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import TableName, confirm
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, output_option, say, show_json
 from lakeward.runtime.clock import SystemClock

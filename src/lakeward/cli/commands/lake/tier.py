@@ -9,7 +9,8 @@ import click
 
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.input.parameters import TableName, key_values
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import TableName
 from lakeward.cli.input.session import Session, bootstrap_option, on_server
 from lakeward.cli.output.listing import count, output_option, say
 from lakeward.options.table import LAKE_ENABLED
@@ -32,7 +33,6 @@ def _print_script(context: click.Context, _option: click.Parameter, wanted: bool
 @click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True, help="Runs tasks.")
 @click.option("--master", default="local[*]", show_default=True, help="Spark's master.")
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=key_values, help="A setting of Spark.")
-@click.option("--client", multiple=True, metavar="KEY=VALUE", callback=key_values, help="An option of the client.")
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics for Prometheus on this port.")
 @click.option("--state-dir", type=click.Path(file_okay=False, path_type=Path), help="Where rounds under way are noted.")
 @click.option(

@@ -33,14 +33,12 @@ def run_service(
     engine: str,
     master: str,
     conf: Mapping[str, str],
-    client: Mapping[str, str],
     metrics_port: int | None,
     state_dir: Path | None,
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
     from lakeward.cli.commands.lake.tier_lake import check_spelling, settled_lake
     from lakeward.cli.commands.lake.tier_lines import RoundLines
-    from lakeward.options.spark import client_options
     from lakeward.runtime.clock import SystemClock
     from lakeward.tiering.assembly import assemble
     from lakeward.tiering.settings import TieringSettings
@@ -51,12 +49,13 @@ def run_service(
     for place in (warehouse, lake.get("warehouse")):
         check_spelling(place or "")
     properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
+    client = session.credentials.options()
     settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
     clock = SystemClock()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)  # Spark takes its time to start, and nothing is under way before
     with ExitStack() as stack:
-        conn = stack.enter_context(lakeward.connect(session.server, **client_options(client)))
+        conn = stack.enter_context(lakeward.connect(session.server, **client))
         where = settled_lake(conn, properties)
         watchers: list[Watcher] = [StatusTable(conn, clock)]
         if metrics_port is not None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lakeward.cli.input.credentials import check_no_secret
 from lakeward.cli.input.failures import Failure
-from lakeward.cli.input.parameters import key_values
+from lakeward.cli.input.key_values import key_values
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option
 
@@ -79,13 +80,19 @@ def run(
         path,
         server=session.server,
         master=master,
-        settings=settings,
+        settings=all_settings(session, settings),
         checkpoints=checkpoints,
         output=output,
         is_detailed=watch,
         is_debug=session.debug,
     )
     context.exit(run.to_the_end())
+
+
+def all_settings(session: Session, settings: Mapping[str, str]) -> dict[str, str]:
+    """Settings with what the session knows of the client; secrets among them are refused."""
+    check_no_secret({key: value for key, value in settings.items() if key.startswith("client.")}, "-D")
+    return {**session.credentials.options(), **settings}
 
 
 def require_spark() -> None:

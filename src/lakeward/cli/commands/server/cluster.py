@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import key_values
+from lakeward.cli.input.key_values import key_values
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say, show_listing
 

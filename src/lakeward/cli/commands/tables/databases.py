@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import DatabaseName, confirm, key_values
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import DatabaseName, confirm
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import moment, output_option, say, show_facts, show_json, show_listing
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import TableName, confirm, key_values
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import TableName, confirm
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say, show_listing
 from lakeward.errors import ErrorCode

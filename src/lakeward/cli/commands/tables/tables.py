@@ -10,7 +10,8 @@ import click
 
 from lakeward.cli.files.formats import open_rows
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.parameters import DatabaseName, TableName, confirm, key_values, names
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.parameters import DatabaseName, TableName, confirm, names
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say, show_listing
 from lakeward.errors import LakewardError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from lakeward.cli.commands.scripts.run import read_script_file, require_spark, script_options
+from lakeward.cli.commands.scripts.run import all_settings, read_script_file, require_spark, script_options
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option
 
@@ -45,6 +45,7 @@ def shell(
       lakeward shell < pipeline.sql
     """
     require_spark()
+    settings = all_settings(session, settings)
     if sys.stdin.isatty():
         from lakeward.cli.commands.scripts.script_start import ScriptStart
         from lakeward.cli.commands.scripts.shell.shell_loop import ShellLoop
