@@ -28,7 +28,7 @@ _SECRET_PARAMETER = re.compile(
 )
 _OPTION = re.compile(r"('((?:[^']|'')*)'\s*=\s*)'(?:[^']|'')*'")
 _SECRET_NAME = re.compile(
-    r"passw(?:or)?d|passphrase|secret|credential|user-info|(?:access|private|account|api)[-._]?key|(?:session|auth|access)[-._]?token",
+    r"passw(?:or)?d|passphrase|secret|credential|jaas|user-info|(?:access|private|account|api)[-._]?key|(?:session|auth|access)[-._]?token",
     re.IGNORECASE,
 )
 

@@ -16,6 +16,7 @@ from lakeward.options.client import BOOTSTRAP_SERVERS as _BOOTSTRAP_SERVERS
 from lakeward.options.client import CLIENT_OPTIONS
 from lakeward.options.kinds import DURATION, INT64_MAX, LIST, SIZE, TEXT, Kind, choice, integer
 from lakeward.options.option import OptionTable, Scope
+from lakeward.options.secrets import is_reference
 
 CLIENT_PREFIX = "client."
 LAKE_PREFIX = "lake."
@@ -174,7 +175,7 @@ _alias("kafka.bootstrap.servers", BOOTSTRAP_SERVERS)
 _alias("startingOffsets", STARTUP_MODE, _offsets_word)
 _alias("maxOffsetsPerTrigger", MAX_ROWS)
 
-SPARK_OPTIONS.open_prefix(CLIENT_PREFIX, "Passed to the client: see options.md. `client.security.*` is never printed.")
+SPARK_OPTIONS.open_prefix(CLIENT_PREFIX, "Passed to the client: see options.md. Secrets among them are never printed.")
 SPARK_OPTIONS.open_prefix(
     LAKE_PREFIX, "Properties of the lake's catalog, by the names of its library; they win over the table's own."
 )
@@ -210,13 +211,22 @@ def lake_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def redact(options: Mapping[str, str]) -> dict[str, str]:
-    """Options as plans, logs and messages may print them: whatever is or looks secret is starred out."""
-    return {key: _REDACTED if is_secret(key) else str(value) for key, value in options.items()}
+    """Options as plans, logs and messages may print them: whatever is or looks secret is starred out.
+
+    Where a secret is kept is no secret.
+    """
+    return {
+        key: _REDACTED if is_secret(key) and not is_reference(str(value)) else str(value)
+        for key, value in options.items()
+    }
 
 
 def is_secret(key: str) -> bool:
     """Whether an option is or looks secret."""
     lower = key.lower()
+    row = CLIENT_OPTIONS.rows.get(lower)
+    if row is not None:
+        return row.secret
     return lower.startswith(_SECRET_PREFIX) or any(word in lower for word in _SECRET_WORDS)
 
 

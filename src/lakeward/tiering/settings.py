@@ -17,10 +17,10 @@ class TieringSettings:
     """`lake` are properties of the lake catalog; `client`, `client.*` options; `spark`, `spark.*` settings."""
 
     bootstrap: str
-    lake: Mapping[str, str]
+    lake: Mapping[str, str] = field(repr=False)
     master: str = "local[*]"
-    client: Mapping[str, str] = field(default_factory=dict)
-    spark: Mapping[str, str] = field(default_factory=dict)
+    client: Mapping[str, str] = field(default_factory=dict, repr=False)
+    spark: Mapping[str, str] = field(default_factory=dict, repr=False)
     state_dir: Path | None = None
 
     def state_directory(self) -> Path:

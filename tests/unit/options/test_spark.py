@@ -70,10 +70,21 @@ def test_times_are_milliseconds_or_iso() -> None:
 
 
 def test_secrets_are_never_shown() -> None:
-    """All of client.security.* and whatever looks like a secret is starred out."""
-    given = {"client.security.sasl.username": "ann", "fs.s3a.secret.key": "k", "table": "a.b", "x.TOKEN": "t"}
+    """Passwords of the client and whatever looks like a secret are starred out; where one is kept is not."""
+    given = {
+        "client.security.sasl.username": "ann",
+        "client.security.sasl.PASSWORD": "p",
+        "client.security.sasl.jaas.config": "${env:JAAS}",
+        "client.security.unheard-of": "x",
+        "fs.s3a.secret.key": "k",
+        "table": "a.b",
+        "x.TOKEN": "t",
+    }
     assert rows.redact(given) == {
-        "client.security.sasl.username": "*****",
+        "client.security.sasl.username": "ann",
+        "client.security.sasl.PASSWORD": "*****",
+        "client.security.sasl.jaas.config": "${env:JAAS}",
+        "client.security.unheard-of": "*****",
         "fs.s3a.secret.key": "*****",
         "table": "a.b",
         "x.TOKEN": "*****",

@@ -1,6 +1,7 @@
 """A Spark that knows us.
 
 spark_session  a SparkSession with Java, jar, catalog and settings in place
+secret_settings  what of the settings may stand on a command line, and how executors get the rest
 session_behind  … that starts behind what is done meanwhile
 active_session  the session that is active on a thread, for a while
 own_pool       a share of Spark's scheduler for one stream

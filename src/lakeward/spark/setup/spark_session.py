@@ -15,6 +15,7 @@ from lakeward.runtime.process.child import Child, running_children
 from lakeward.spark.setup.ingest_sources import register_sources
 from lakeward.spark.setup.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.setup.java_home import java_home
+from lakeward.spark.setup.secret_settings import open_settings, options_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,9 +35,10 @@ def session(
 
     `conf` are Spark's settings (`**{"spark.sql.shuffle.partitions": 8}`), and options of the client for all tables of
     the catalog (`**{"client.request-timeout": "10 s"}`). A session that runs already is taken if it has the jar.
+    Secrets among them are on no command line and in no plan; `${env:NAME}` and `file:/path` are where they are kept.
     """
     given = {key: _text(value) for key, value in conf.items()}
-    wanted = {**catalog_settings(bootstrap, catalog), **_catalog_options(given, catalog)}
+    wanted = {**catalog_settings(bootstrap, catalog), **options_for(master, _catalog_options(given, catalog))}
     running = _running_session()
     if running is not None:
         return _add_catalog(running, wanted, catalog)
@@ -101,7 +103,18 @@ def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given:
     for key, value in settings.items():
         builder = builder.config(key, value)
     with _kept_jvm():
+        _launch_jvm({**open_settings(settings), "spark.master": master, "spark.app.name": app_name})
         return register_sources(builder.getOrCreate())
+
+
+def _launch_jvm(settings: Mapping[str, str]) -> None:
+    """Start PySpark's JVM, if none runs, with settings that everybody may read: they are its command line.
+
+    All the others reach it with the session, which takes the JVM that runs.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized(conf=SparkConf().setAll(list(settings.items())))
 
 
 @contextmanager

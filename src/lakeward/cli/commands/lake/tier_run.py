@@ -40,6 +40,7 @@ def run_service(
     from lakeward.cli.commands.lake.tier_lake import check_spelling, settled_lake
     from lakeward.cli.commands.lake.tier_lines import RoundLines
     from lakeward.runtime.clock import SystemClock
+    from lakeward.spark.setup.secret_settings import options_for
     from lakeward.tiering.assembly import assemble
     from lakeward.tiering.settings import TieringSettings
     from lakeward.tiering.watch.status_table import StatusTable
@@ -49,7 +50,7 @@ def run_service(
     for place in (warehouse, lake.get("warehouse")):
         check_spelling(place or "")
     properties = ({} if warehouse is None else {"warehouse": _absolute(warehouse)}) | dict(lake)
-    client = session.credentials.options()
+    client = options_for(master if engine == "spark" else "local", session.credentials.options())
     settings = TieringSettings(session.server, properties, master, client, conf, state_dir)
     clock = SystemClock()
     for number in (signal.SIGINT, signal.SIGTERM):

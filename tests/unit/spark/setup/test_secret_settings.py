@@ -1,0 +1,30 @@
+"""What of the settings stands on the command line of Spark's JVM, and how executors come by the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakeward.spark.setup.secret_settings import open_settings, options_for
+
+_PASSWORD = "spark.sql.catalog.fluss.client.security.sasl.password"
+
+
+@pytest.mark.parametrize(
+    "key", [_PASSWORD, "spark.hadoop.fs.s3a.secret.key", "spark.sql.catalog.f.client.x.jaas.config"]
+)
+def test_no_secret_is_open(key: str) -> None:
+    """Whatever sounds like one; where it is kept is open."""
+    assert open_settings({key: "x-secret", "spark.master": "local"}) == {"spark.master": "local"}
+    assert open_settings({key: "file:/x"}) == {key: "file:/x"}
+
+
+def test_processes_of_this_machine_inherit_the_environment() -> None:
+    """So the name of the variable is enough."""
+    assert options_for("local[2]", {"p": "${env:NONE}"}) == {"p": "${env:NONE}"}
+
+
+def test_executors_elsewhere_are_told_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their environment is another one; a file is theirs to have."""
+    monkeypatch.setenv("PW", "x-secret")
+    told = options_for("spark://there:7077", {"p": "${env:PW}", "q": "file:/x", "r": "plain"})
+    assert told == {"p": "x-secret", "q": "file:/x", "r": "plain"}
