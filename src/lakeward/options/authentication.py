@@ -46,13 +46,15 @@ _WORDS = {
 }
 
 
+def _parse_protocol(text: str) -> ListenerProtocol:
+    word = text.strip()
+    if word.upper() not in _WORDS:
+        raise ValueError(f"'{word}' is not one of {', '.join(one.value for one in ListenerProtocol)}")
+    return _WORDS[word.upper()]
+
+
 def _parse_protocols(text: str) -> dict[str, ListenerProtocol]:
-    found = {}
-    for name, word in MAP.parse(text).items():
-        if word.upper() not in _WORDS:
-            raise ValueError(f"'{word}' is not one of {', '.join(one.value for one in ListenerProtocol)}")
-        found[name] = _WORDS[word.upper()]
-    return found
+    return {name: _parse_protocol(word) for name, word in MAP.parse(text).items()}
 
 
 def _parse_mechanisms(text: str) -> tuple[str, ...]:
@@ -65,6 +67,10 @@ def _parse_mechanisms(text: str) -> tuple[str, ...]:
     return found
 
 
+#: How one client comes in, or those of one listener.
+PROTOCOL = Kind(
+    f"one of {', '.join(one.value for one in ListenerProtocol)}", _parse_protocol, lambda protocol: protocol.value
+)
 _PROTOCOLS = Kind(
     "map", _parse_protocols, lambda found: ",".join(f"{name}:{protocol.value}" for name, protocol in found.items())
 )

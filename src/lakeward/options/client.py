@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lakeward.options.authentication import PLAIN, PROTOCOL, SCRAM, ListenerProtocol
 from lakeward.options.kinds import COUNT, DURATION, INT32_MAX, LIST, SIZE, TEXT, choice, integer
 from lakeward.options.option import OptionTable, Scope
 
@@ -28,14 +29,14 @@ AWAY_TIMEOUT = _row(
 # Security. Values that are or may be secret are themselves, or `${env:NAME}`, or `file:/path` of a file with mode 0600
 SECURITY_PROTOCOL = _row(
     "client.security.protocol",
-    choice("PLAINTEXT", "SASL", "SSL", "SASL_SSL"),
-    "PLAINTEXT",
+    PROTOCOL,
+    ListenerProtocol.PLAINTEXT,
     "How a connection is made: SASL logs in, SSL encrypts (TLS). Without it, credentials mean SASL, certificates SSL.",
 )
 SASL_MECHANISM = _row(
     "client.security.sasl.mechanism",
-    choice("PLAIN", "SCRAM-SHA-256"),
-    "PLAIN",
+    choice(PLAIN, SCRAM),
+    PLAIN,
     "How the login is done. PLAIN sends the password; SCRAM-SHA-256, which Apache Fluss does not have, proves it.",
 )
 SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "Who logs in; itself, or a reference.")

@@ -7,19 +7,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from lakeward.errors import ErrorCode
+from lakeward.options.authentication import PLAIN
 from lakeward.runtime import scram
 from lakeward.runtime.entropy import Entropy, SystemEntropy
 from lakeward.runtime.secret_text import SecretText
 
-PLAIN = "PLAIN"
-MECHANISMS = (PLAIN, scram.MECHANISM)
 #: What a mechanism needs of a connection: a token goes to the server, its challenge comes back.
 Say = Callable[[bytes], Awaitable[bytes | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A user, a password or where it is kept, and one of the MECHANISMS."""
+    """A user, a password or where it is kept, and PLAIN or SCRAM."""
 
     mechanism: str
     user: str

@@ -8,6 +8,7 @@ from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options import client as rows
+from lakeward.options.authentication import ListenerProtocol
 from lakeward.options.option import Option
 from lakeward.rpc.client_security import ClientSecurity
 from lakeward.rpc.client_tls import ClientTls
@@ -24,20 +25,20 @@ def security_of(given: Mapping[str, str]) -> ClientSecurity:
 
     Without `client.security.protocol`, credentials mean SASL, and certificates TLS.
     """
-    protocol = _protocol(given)
-    has_login, has_tls = "SASL" in protocol, "SSL" in protocol
-    for wanted, family, word in ((has_login, _LOGIN_ROWS, "SASL"), (has_tls, _TLS_ROWS, "SSL")):
-        vain = None if wanted else _first_given(given, family)
-        if vain is not None:
-            raise _wrong(f"'{vain.key}' is given, and '{rows.SECURITY_PROTOCOL.key}' is {protocol}, without {word}")
+    has_login, has_tls = _first_given(given, _LOGIN_ROWS) is not None, _first_given(given, _TLS_ROWS) is not None
+    if rows.SECURITY_PROTOCOL.key in given:
+        protocol = rows.SECURITY_PROTOCOL.read(given)
+        _refuse_in_vain(given, _LOGIN_ROWS if not protocol.asks_who else (), protocol)
+        _refuse_in_vain(given, _TLS_ROWS if not protocol.encrypts else (), protocol)
+        has_login, has_tls = protocol.asks_who, protocol.encrypts
     return ClientSecurity(_login(given) if has_login else None, _tls(given) if has_tls else None)
 
 
-def _protocol(given: Mapping[str, str]) -> str:
-    if rows.SECURITY_PROTOCOL.key in given:
-        return rows.SECURITY_PROTOCOL.read(given)
-    meant = [word for family, word in ((_LOGIN_ROWS, "SASL"), (_TLS_ROWS, "SSL")) if _first_given(given, family)]
-    return "_".join(meant) or rows.SECURITY_PROTOCOL.default
+def _refuse_in_vain(given: Mapping[str, str], family: tuple[Option[Any], ...], protocol: ListenerProtocol) -> None:
+    vain = _first_given(given, family)
+    if vain is not None:
+        word = "SASL" if vain in _LOGIN_ROWS else "SSL"
+        raise _wrong(f"'{vain.key}' is given, and '{rows.SECURITY_PROTOCOL.key}' is {protocol.value}, without {word}")
 
 
 def _first_given(given: Mapping[str, str], family: tuple[Option[Any], ...]) -> Option[Any] | None:
