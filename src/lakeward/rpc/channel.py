@@ -69,9 +69,8 @@ class Channel(asyncio.BufferedProtocol):
         except ssl.SSLError as wrong:
             raise refusal(f"{host}:{port}", wrong) from wrong
         except OSError as wrong:
-            raise ErrorCode.NETWORK.error(
-                f"Cannot connect to {host}:{port}: {wrong}. Is the server running?"
-            ) from wrong
+            why = str(wrong) or ("it hung up" if context is None else "it hung up when TLS began")
+            raise ErrorCode.NETWORK.error(f"Cannot connect to {host}:{port}: {why}. Is the server running?") from wrong
         try:
             await channel._negotiate(connect_timeout_ms)
             if security.login is not None:

@@ -1,5 +1,7 @@
 """References: `${NAME}` is a variable of the environment, `${file:/path}` what a file holds, without its last newline.
 
+`${env:NAME}` is the same as `${NAME}`, and is what options have elsewhere.
+
 What comes by a reference is a secret: it is used, and told to nobody. `$${` is a plain `${`.
 """
 
@@ -12,6 +14,7 @@ from pathlib import Path
 _REFERENCE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\$\{")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FILE = "file:"
+_ENVIRONMENT = "env:"
 _BYTES_MAX = 1 << 16
 
 
@@ -40,6 +43,7 @@ class References:
     def _value(self, name: str) -> str:
         if name.startswith(_FILE):
             return self._content(name.removeprefix(_FILE))
+        name = name.removeprefix(_ENVIRONMENT)
         if not _NAME.fullmatch(name):
             raise ValueError(f"${{{name}}} is no reference; expected ${{NAME}} or ${{file:/path}}")
         value = self._environment.get(name)

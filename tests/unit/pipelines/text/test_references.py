@@ -16,6 +16,7 @@ def test_variables_and_files_are_filled_in(tmp_path: Path) -> None:
     secret.write_text("s3cret\n")
     references = References({"HOST": "db"})
     assert references.fill(f"${{HOST}}:1 ${{file:{secret}}}") == ("db:1 s3cret", True)
+    assert references.fill("${env:HOST}:1") == ("db:1", True)
     assert references.fill("plain $x") == ("plain $x", False)
     assert references.fill("$${HOST}") == ("${HOST}", False)
 
