@@ -206,8 +206,7 @@ def test_pages_ask_too(asking: ServerProcess) -> None:
             with urllib.request.urlopen(request) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as wrong:
-            assert wrong.headers["WWW-Authenticate"].startswith("Basic")
-            return wrong.code
+            return wrong.code if wrong.headers["WWW-Authenticate"].startswith("Basic") else 0
 
     for path in ("/health", "/metrics", "/remote"):
         assert page("CLIENT", path) == 401

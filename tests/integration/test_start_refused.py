@@ -17,7 +17,10 @@ _YEAR_S = 365 * 86_400
     "setting",
     [
         "security.sasl.plain.credentials=alice:hush",
-        "security.protocol.map=FLUSS:SASL",
+        "security.protocol.map=OTHER:SASL",
+        "security.sasl.plain.jaas.config=hush",
+        "security.users.first=alice:hush",
+        "security.no.such.thing=hush",
         "authorizer.enabled=true",
         "super.users=User:hush",
         "s3.endpoint=http://alice:hush@localhost:1",
@@ -30,6 +33,28 @@ def test_security_is_not_ignored(tmp_path: Path, setting: str) -> None:
     assert done.returncode == 1
     assert setting.partition("=")[0] in done.stderr
     assert "hush" not in done.stderr + done.stdout
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("hush", "not of the form that Java writes"),
+        ("x required;", "names nobody"),
+        ('x required user_a="hush" user_a="hush";', "twice"),
+        ('x required user_a b="hush";', "not of the form"),
+        ('x required user_ANONYMOUS="hush";', "nobody else may have that name"),
+        ("${env:NO_SUCH_VARIABLE}", "NO_SUCH_VARIABLE"),
+        ("file:/no/such/hush", "cannot be read"),
+    ],
+)
+def test_users_that_cannot_be_read_are_told(tmp_path: Path, value: str, told: str) -> None:
+    """What is wrong, without a word of what was written; a reference is no secret."""
+    command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    users = f"-Dsecurity.sasl.plain.jaas.config={value}"
+    done = forked.run([*command, "-Dsecurity.protocol.map=FLUSS:SASL", users])
+    assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+    assert value.startswith("file:") or "hush" not in done.stderr
     assert not (tmp_path / "data").exists()
 
 

@@ -76,7 +76,8 @@ class MemoryTransport:
 
     def get_extra_info(self, name: str) -> Any:
         """Where the two ends are."""
-        return self._socket if name == "socket" else ("127.0.0.1", 1)
+        address = ("127.0.0.1", 1)
+        return {"socket": self._socket, "peername": address, "sockname": address}.get(name)
 
     def writelines(self, parts: Iterable[bytes]) -> None:
         """Keep the bytes for the client."""

@@ -27,7 +27,8 @@ class HeldTransport:
 
     def get_extra_info(self, name: str) -> Any:
         """What a connection asks its transport."""
-        return {"socket": self._socket, "peername": ("10.0.0.1", 4711), "sockname": ("127.0.0.1", 9123)}[name]
+        known = {"socket": self._socket, "peername": ("10.0.0.1", 4711), "sockname": ("127.0.0.1", 9123)}
+        return known.get(name)
 
     def set_write_buffer_limits(self, **_limits: int) -> None:
         """Nothing is buffered here."""
@@ -90,7 +91,7 @@ class Recorder:
         self.requests.append((header, bytes(body)))
         connection.send(response_frame(header.request_id, [bytes(body)]))
 
-    def http(self, request: bytes) -> bytes:
+    def http(self, _connection: ServerConnection, request: bytes) -> bytes:
         """Keep and answer."""
         self.http_requests.append(request)
         return b"HTTP/1.1 200 OK\r\n\r\n"

@@ -9,6 +9,7 @@ from lakeward.protocol.messages import database as messages
 from lakeward.server.coordinator.handlers.service import handlers
 
 ELSEWHERE = {
+    Api.AUTHENTICATE,
     Api.API_VERSIONS,
     Api.PRODUCE_LOG,
     Api.FETCH_LOG,
@@ -24,7 +25,7 @@ ELSEWHERE = {
 
 
 def test_every_control_api_has_a_handler(world: World) -> None:
-    """But for the data path, which is the tablet's, and keys to remote storage."""
+    """But for the data path, which is the tablet's, keys to remote storage, and logins."""
     assert set(handlers(world.coordinator)) == set(Api) - ELSEWHERE
 
 

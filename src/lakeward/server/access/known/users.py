@@ -51,12 +51,13 @@ class Users:
     def look(self, *, again: bool = False) -> bool:
         """Take what was changed; whether anything was. `again` also tries what could not be taken before."""
         seen = self._facts()
-        if seen == self._seen or (seen == self._untrusted and not again):
+        is_known_to_be_bad = seen is not None and seen == self._untrusted
+        if seen == self._seen or (is_known_to_be_bad and not again):
             return False
         try:
             self._users = read_users(self._disk, self._path)
         except (LakewardError, OSError) as wrong:
-            if seen != self._untrusted:
+            if not is_known_to_be_bad:
                 _log.error("%s Until then those who were in it before are known", wrong)
             self._untrusted = seen
             return False

@@ -73,12 +73,12 @@ def _users_of(document: Any) -> dict[str, User]:
 
 def _user(fields: Mapping[str, Any]) -> User:
     iterations = fields["iterations"]
-    stored_key, server_key = _bytes(fields["stored_key"]), _bytes(fields["server_key"])
+    salt, stored_key, server_key = (_bytes(fields[name]) for name in ("salt", "stored_key", "server_key"))
     if not isinstance(iterations, int) or not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
         raise ValueError("iterations")
-    if len(stored_key) != _KEY_BYTES or len(server_key) != _KEY_BYTES:
+    if not salt or len(stored_key) != _KEY_BYTES or len(server_key) != _KEY_BYTES:
         raise ValueError("keys")
-    secret = ScramSecret(_bytes(fields["salt"]), iterations, stored_key, server_key)
+    secret = ScramSecret(salt, iterations, stored_key, server_key)
     return User(secret, int(fields["created_ms"]), int(fields["changed_ms"]))
 
 
