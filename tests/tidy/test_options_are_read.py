@@ -11,7 +11,7 @@ from source_tree import modules
 
 from lakeward.options.client import CLIENT_OPTIONS
 from lakeward.options.option import Option, OptionTable
-from lakeward.options.security import is_of_security
+from lakeward.options.security import is_refused
 from lakeward.options.server import SERVER_OPTIONS
 from lakeward.options.spark import SPARK_OPTIONS
 from lakeward.options.table import TABLE_OPTIONS
@@ -55,7 +55,7 @@ def names_that_are_read() -> set[str]:
 def test_every_option_is_read(table: OptionTable) -> None:
     """By code, or it is refused (security), or it says of itself that it has no effect."""
     names, read = names_of_rows(), names_that_are_read()
-    rows = [row for row in table if not row.inert and not is_of_security(row.key)]
+    rows = [row for row in table if not row.inert and not is_refused(row.key)]
     assert [row.key for row in rows if names.get(id(row), set()).isdisjoint(read)] == []
 
 

@@ -19,12 +19,16 @@ def is_of_security(key: str) -> bool:
     return key.startswith(_FAMILIES)
 
 
+def is_refused(key: str) -> bool:
+    """Whether an option says who may do what, and nothing here obeys it."""
+    return is_of_security(key) and key not in _HONOURED and not is_listener_jaas(key)
+
+
 def check_security(settings: Mapping[str, str]) -> None:
     """Refuse every option of security that nothing here obeys, but those that say what holds anyway."""
     for key, value in settings.items():
-        if not is_of_security(key) or key in _HONOURED or is_listener_jaas(key) or _is_no_wish(key, value):
-            continue
-        raise _refusal(f"'{key}' is set")
+        if is_refused(key) and not _is_no_wish(key, value):
+            raise _refusal(f"'{key}' is set")
 
 
 def _is_no_wish(key: str, value: str) -> bool:
