@@ -110,6 +110,8 @@ class Doorkeeper:
         self._whole_subjects = whole_subjects
         self._strangers: dict[ServerConnection, Stranger] = {}
         self._insiders: dict[ServerConnection, Insider] = {}
+        #: The change of users after which it was last looked who is still the same.
+        self._swept = users.changes
         self._told = SeldomLog(_log, loop.time)
 
     # -- coming and going
@@ -147,6 +149,12 @@ class Doorkeeper:
                 self._told.warn(f"closed the connection of {connection.peer}: it did not log in within the time for it")
                 connection.abort()
         self._users.look(again=True)
+        if self._users.changes != self._swept:
+            self._swept = self._users.changes
+            self._send_away_others()
+
+    def _send_away_others(self) -> None:
+        """Close connections of users who are not the same any more."""
         for connection, insider in list(self._insiders.items()):
             credentials = self._doors[connection.listener].credentials
             if credentials is None or credentials.current(insider.name) != insider.secret:

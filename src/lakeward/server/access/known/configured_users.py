@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.authentication import PLAIN_CREDENTIALS, PLAIN_JAAS, listener_jaas_key
 from lakeward.options.kinds import MAP
+from lakeward.runtime.saslprep import prepared_text
 from lakeward.runtime.secret_text import SecretText
 from lakeward.server.access.known.jaas import users_of
 from lakeward.server.access.known.user_names import checked_name
@@ -23,7 +24,7 @@ def configured_users(settings: Mapping[str, str], listener: str) -> dict[str, st
                 users = read(SecretText(key, settings[key]).reveal())
             except ValueError as wrong:
                 raise _wrong(key, str(wrong)) from None
-            found |= {_checked_name(key, name): password for name, password in users.items()}
+            found |= {_checked_name(key, name): _checked_password(key, one) for name, one in users.items()}
     return found
 
 
@@ -50,6 +51,14 @@ def _checked_name(key: str, name: str) -> str:
         return checked_name(name)
     except LakewardError as wrong:
         raise _wrong(key, wrong.message.rstrip(".")) from wrong
+
+
+def _checked_password(key: str, password: str) -> str:
+    try:
+        prepared_text(password)
+    except ValueError as wrong:
+        raise _wrong(key, f"a password cannot be taken: {wrong}") from None
+    return password
 
 
 def _wrong(key: str, why: str) -> LakewardError:

@@ -31,6 +31,8 @@ class Users:
         self._seen = self._facts()
         self._users = read_users(disk, self._path)
         self._untrusted: FileFacts | None = None
+        #: How often who is known has changed.
+        self.changes = 0
 
     def __len__(self) -> int:
         return len(self._users)
@@ -62,6 +64,7 @@ class Users:
             self._untrusted = seen
             return False
         self._seen, self._untrusted = seen, None
+        self.changes += 1
         return True
 
     def _facts(self) -> FileFacts | None:

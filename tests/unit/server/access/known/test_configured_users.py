@@ -29,7 +29,9 @@ def test_a_listener_has_its_own_or_everybodys(tmp_path: Path) -> None:
     assert configured_users({}, "CLIENT") == {}
 
 
-@pytest.mark.parametrize("pairs", ["hush", "hush:", "alice:hush,alice:hush", "a b:hush", ",", "alice:x,hush"])
+@pytest.mark.parametrize(
+    "pairs", ["hush", "hush:", "alice:hush,alice:hush", "a b:hush", ",", "alice:x,hush", "alice:hush\x07"]
+)
 def test_pairs_that_cannot_be_read_are_not_shown(pairs: str) -> None:
     """A password with a comma in it looks like a name."""
     with pytest.raises(LakewardError, match=PAIRS) as refused:

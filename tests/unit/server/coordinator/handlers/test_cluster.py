@@ -138,6 +138,21 @@ def test_secrets_are_not_told() -> None:
     assert "hush" not in str(world.coordinator.catalog._lake_catalog)
 
 
+def test_passwords_of_users_are_not_told() -> None:
+    """What options say of them is hidden as a whole, that of one listener too."""
+    own = "security.sasl.listener.name.fluss.plain.jaas.config"
+    hidden = {
+        "security.sasl.plain.jaas.config": "hush",
+        "security.sasl.plain.credentials": "alice:hush",
+        "security.users.first": "alice:hush",
+        own: "hush",
+    }
+    settings = {"security.protocol.map": "FLUSS:SASL", **hidden}
+    found = described(World(**{key.replace(".", "_"): value for key, value in settings.items()}))
+    assert found["security.protocol.map"][0] == "FLUSS:SASL"
+    assert {found[key][0] for key in hidden} == {"******"}
+
+
 def test_there_are_no_grants(world: World) -> None:
     """Without an authorizer all calls about grants say so."""
     any_ = acl.PbAclFilter(resource_type=1, operation_type=1, permission_type=1)
