@@ -198,6 +198,28 @@ def test_a_certificate_may_be_asked_for(tmp_path: Path, authority: DevAuthority)
                 encrypted(server, context).call(Api.API_VERSIONS, HELLO)
 
 
+def test_whom_to_trust_is_read_again_too(tmp_path: Path, authority: DevAuthority) -> None:
+    """An authority that is taken out of the file vouches for nobody any more."""
+    authority.client("alice")
+    other = DevAuthority(tmp_path / "other", SystemClock(), days=2)
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_bytes(authority.path("ca").read_bytes())
+    options = {"security__tls__client_auth": "required", "security__tls__client_ca_file": str(trusted)}
+    with ServerProcess(tmp_path / "data", **encrypting(authority), **options) as server:
+
+        def is_let_in() -> bool:
+            try:
+                with encrypted(server, trusting(authority, "alice")) as client:
+                    client.call(Api.API_VERSIONS, HELLO)
+            except (ssl.SSLError, ConnectionError):
+                return False
+            return True
+
+        assert is_let_in()
+        trusted.write_bytes(other.path("ca").read_bytes())
+        assert eventually(lambda: not is_let_in())
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

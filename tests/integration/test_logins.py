@@ -280,3 +280,13 @@ def test_a_listener_may_have_users_of_its_own(tmp_path: Path) -> None:
                 assert (code == 0) is is_let_in, (listener, name)
         with WireClient.of(server.listeners["CLIENT"]) as client, pytest.raises(DeniedError, match="these are: PLAIN"):
             log_in_by_scram(client, "alice", "of-all")
+
+
+def test_an_open_door_to_others_is_told(tmp_path: Path) -> None:
+    """At each start: a listener that other machines reach and that asks nobody; one on this machine is nobody's."""
+    listeners = "FLUSS://localhost:0,ALL://0.0.0.0:0,SOME://0.0.0.0:0"
+    with ServerProcess(tmp_path / "data", bind__listeners=listeners, security__protocol__map="SOME:SASL") as server:
+        said = server.log_text
+    assert "The listener ALL://0.0.0.0:0 is PLAINTEXT and asks nobody for a login" in said
+    assert "The listener SOME://0.0.0.0:0 is SASL, not encrypted" in said
+    assert "FLUSS://" not in said
