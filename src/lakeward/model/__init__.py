@@ -9,6 +9,7 @@ table        TablePath, TableDescriptor, TableInfo
 partition    PartitionSpec names, and the text form of typed partition values (partition_text: read backwards)
 bucket       TableBucket: the unit that has one log
 principal    Principal: who asks
+acl          Acl: who may do what; resources, operations, filters
 names        which names are legal for databases, tables and partition values
 json_form    descriptors ↔ JSON, as stored and as sent
 """

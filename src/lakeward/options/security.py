@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.authentication import HONOURED as HONOURED_AT_THE_DOOR
 from lakeward.options.authentication import is_listener_jaas
+from lakeward.options.authorization import HONOURED as HONOURED_BY_GRANTS
 
-AUTHORIZER_KEY = "authorizer.enabled"
 _FAMILIES = ("security.", "authorizer.", "super.users", "acl.")
 #: Keys that some part of the server obeys.
-_HONOURED = frozenset((*HONOURED_AT_THE_DOOR,))
+_HONOURED = frozenset((*HONOURED_AT_THE_DOOR, *HONOURED_BY_GRANTS))
 
 
 def is_of_security(key: str) -> bool:
@@ -25,14 +25,10 @@ def is_refused(key: str) -> bool:
 
 
 def check_security(settings: Mapping[str, str]) -> None:
-    """Refuse every option of security that nothing here obeys, but those that say what holds anyway."""
-    for key, value in settings.items():
-        if is_refused(key) and not _is_no_wish(key, value):
+    """Refuse every option of security that nothing here obeys."""
+    for key in settings:
+        if is_refused(key):
             raise _refusal(f"'{key}' is set")
-
-
-def _is_no_wish(key: str, value: str) -> bool:
-    return key == AUTHORIZER_KEY and value.strip().lower() == "false"
 
 
 def _refusal(what: str) -> LakewardError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lakeward.options.apache.inert_keys import INERT_KEYS
 from lakeward.options.authentication import AUTHENTICATION_OPTIONS
+from lakeward.options.authorization import AUTHORIZATION_OPTIONS
 from lakeward.options.endpoint import ENDPOINTS, Endpoint
 from lakeward.options.kinds import (
     COUNT,
@@ -18,7 +19,6 @@ from lakeward.options.kinds import (
 )
 from lakeward.options.option import OptionTable, Scope
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
-from lakeward.options.security import AUTHORIZER_KEY
 from lakeward.options.table import LAKE_FORMATS
 
 DEFAULT_LISTENER = "FLUSS"
@@ -260,10 +260,8 @@ REMOTE_INDEX_CACHE = _row(
 )
 
 # Security
-_switch(AUTHORIZER_KEY, "Whether grants are checked; true is refused.")
-_optional("super.users", TEXT, "Users who may do everything, User:name;User:name; refused.")
-
 SERVER_OPTIONS.adopt(AUTHENTICATION_OPTIONS)
+SERVER_OPTIONS.adopt(AUTHORIZATION_OPTIONS)
 SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
 for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from lakeward.errors import ErrorCode
 from lakeward.options.authentication import check_authentication
+from lakeward.options.authorization import check_authorizer
 from lakeward.options.endpoint import Endpoint
 from lakeward.options.option import Option
 from lakeward.options.remote_store import S3_ACCESS_KEY, S3_ENDPOINT, S3_SECRET_KEY, S3_STS_ENDPOINT
@@ -125,6 +126,7 @@ def _check_remote_place(settings: Mapping[str, str]) -> None:
 
 def _check(settings: Mapping[str, str]) -> None:
     check_security(settings)
+    check_authorizer(settings)
     for option in _PLACES:
         if has_user_info(settings.get(option.key, "")):
             raise ErrorCode.INVALID_CONFIG.error(

@@ -3,6 +3,7 @@
 The server's side
     listener           a named address that accepts connections
     server_connection  one client's connection: frames in, answers out
+    rest               a while in which a client's next requests wait
     turns              whoever has much to do has a bounded share of each turn of the loop
     server_tls         how it encrypts: certificate, key, whom it trusts
     dispatch           API → handler; every request is answered once

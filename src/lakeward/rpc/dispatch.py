@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from types import GeneratorType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
@@ -26,32 +26,61 @@ class EncodedAnswer(NamedTuple):
     parts: Parts
 
 
+class Witness(Protocol):
+    """Sees requests come and answers go, and changes neither."""
+
+    def asked(self, exchange: Exchange, size: int) -> None:
+        """A request of so many bytes has come."""
+
+    def answered(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
+        """It is answered, with so many bytes."""
+
+
 class Exchange:
-    """One request on its way to its answer. Every exchange is answered exactly once."""
+    """One request on its way to its answer. Every exchange is answered exactly once.
 
-    __slots__ = ("api", "connection", "is_done", "request_id", "version")
+    `subject` is what the request is about, if somebody said so for the record.
+    """
 
-    def __init__(self, connection: ServerConnection, api: Api, version: int, request_id: int) -> None:
+    __slots__ = ("_more", "_witness", "api", "connection", "is_done", "request_id", "subject", "version")
+
+    def __init__(
+        self, connection: ServerConnection, api: Api, version: int, request_id: int, witness: Witness | None = None
+    ) -> None:
         self.connection = connection
         self.api = api
         self.version = version
         self.request_id = request_id
         self.is_done = False
+        self.subject: Any = None
+        self._more: Parts = []
+        self._witness = witness
+
+    def concern(self, subject: Any) -> None:
+        """Say what the request is about."""
+        self.subject = subject
+
+    def add(self, message: Any) -> None:
+        """Answer with this, too: messages joined are one message with longer lists."""
+        self._more += encode_parts(message)
 
     def reply(self, message: Any) -> None:
         """Answer with a message."""
         assert not self.is_done
         # If this fails, the client is still told.
         parts = message.parts if type(message) is EncodedAnswer else encode_parts(message)
-        frame = response_frame(self.request_id, parts)
-        self.is_done = True
-        self.connection.send(frame)
+        self._send(response_frame(self.request_id, [*parts, *self._more] if self._more else parts), None)
 
     def fail(self, wrong: LakewardError) -> None:
         """Answer with an error."""
         assert not self.is_done
+        self._send(request_refusal(self.request_id, wrong), wrong)
+
+    def _send(self, frame: Parts, wrong: LakewardError | None) -> None:
         self.is_done = True
-        self.connection.send(request_refusal(self.request_id, wrong))
+        self.connection.send(frame)
+        if self._witness is not None:
+            self._witness.answered(self, sum(map(len, frame)), wrong)
 
     def settle(self, ask: Callable[..., Any], *what: Any) -> None:
         """Answer with what a function returns or raises; if that is nothing, somebody answers later."""
@@ -142,8 +171,10 @@ class Dispatcher:
         on_request: Callable[[Api], None] = lambda _: None,
         request_types: Mapping[Api, type[Any]] | None = None,
         elements_max: int = 30_000,
+        witness: Witness | None = None,
     ) -> None:
         """`request_types` names other classes than the API's own to read some requests as."""
+        self._witness = witness
         self._elements_max = elements_max
         self._request_types = {api: api.request for api in Api} | dict(request_types or {})
         self._handlers: dict[Api, Handler] = dict(handlers)
@@ -160,7 +191,9 @@ class Dispatcher:
             connection.send(request_refusal(header.request_id, wrong))
             return
         self._on_request(api)
-        exchange = Exchange(connection, api, header.version, header.request_id)
+        exchange = Exchange(connection, api, header.version, header.request_id, self._witness)
+        if self._witness is not None:
+            self._witness.asked(exchange, len(body))
         exchange.settle(self._handle, handler, body, exchange)
 
     def _handle(self, handler: Handler, body: memoryview, exchange: Exchange) -> Any:

@@ -34,6 +34,11 @@ def refusal(kind: Callable[..., _M], wrong: LakewardError, **fields: Any) -> _M:
     return kind(error_code=wrong.code.value, error_message=wrong.message, **fields)
 
 
+def consent(kind: Callable[..., _M], **fields: Any) -> _M:
+    """The answer for one thing of a request that went well, where clients want that said."""
+    return kind(error_code=ErrorCode.NONE.value, **fields)
+
+
 def bucket_refusal(kind: Callable[..., _M], one: Any, wrong: LakewardError) -> _M:
     """The answer for one bucket, which the request named by partition and number."""
     return refusal(kind, wrong, partition_id=one.partition_id, bucket_id=one.bucket_id)

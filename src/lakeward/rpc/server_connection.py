@@ -22,6 +22,7 @@ from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, Request
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.error_answers import last_words
 from lakeward.rpc.listener import Listener
+from lakeward.rpc.rest import Rest
 from lakeward.rpc.turns import SLICE_S, Turns
 
 #: Answers of one turn go out together, up to this size.
@@ -94,6 +95,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._queued_until = self._turn_at = self._turn_used = 0.0
         self._is_queued = False
         self._lacks_memory = False
+        self._rest = Rest(loop, self._queue)
         self._is_reading = True
         self._out: Parts = []
         self._out_bytes = 0
@@ -136,6 +138,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._socket is not None:
             self._socket.detach()  # the transport closes it
             self._socket = None
+        self._rest.drop()
         for stepped in self._stepped:
             stepped.drop()
         self._stepped.clear()
@@ -243,6 +246,12 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._set_reading()
             self._turns.join(self)
 
+    def rest(self, seconds: float) -> None:
+        """Take no more requests for a while; those that were taken are answered."""
+        if not self._closing:
+            self._rest.take(seconds)
+            self._set_reading()
+
     def _wait_for(self, awaited: asyncio.Future[Any]) -> None:
         """Take no more requests until something is done."""
         self._awaits = awaited
@@ -257,7 +266,8 @@ class ServerConnection(asyncio.BufferedProtocol):
             self._queue()
 
     def _set_reading(self) -> None:
-        reading = not (self.writes_paused or self._is_queued or self._lacks_memory or self._awaits is not None)
+        pauses = self.writes_paused or self._is_queued or self._lacks_memory
+        reading = not pauses and self._awaits is None and not self._rest.is_on
         if reading != self._is_reading and self._transport is not None and not self._closing:
             self._is_reading = reading
             if reading:
@@ -280,6 +290,8 @@ class ServerConnection(asyncio.BufferedProtocol):
                     elif stepped.awaits is not None:
                         self._wait_for(stepped.awaits)
                         continue
+                elif self._rest.is_on:
+                    break
                 elif not self._take_frame():
                     self._in.shrink()
                     break

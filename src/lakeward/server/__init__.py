@@ -7,6 +7,7 @@
     roles            coordinator, tablet and remote put together: what one needs of another it is given here
     front            clients: they come, ask, are answered and go
     access/          who comes in: logins, users, certificates
+    grants/          what somebody may do, what they did, and how much of it
     coordinator/     decides: databases, tables, partitions, options
     tablet/          serves: logs, and state by key
     remote/          copies logs, state and metadata to remote storage

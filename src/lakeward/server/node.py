@@ -7,6 +7,7 @@ await node.stop()                            all that was acknowledged is on dis
 
 ground    data directory, metadata, clock, threads
 roles     what exists (coordinator), its logs and states (tablet), their copies elsewhere (remote)
+grants    what each of them may do, what they did, and how much of it
 front     the clients
 chores    what happens by the clock
 """
@@ -30,6 +31,7 @@ from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.chores.relief import Relief
 from lakeward.server.doors import Doors
 from lakeward.server.front import Front, ListenerAddress, allowed_connections
+from lakeward.server.grants.grants import Grants
 from lakeward.server.ground import Ground
 from lakeward.server.node_metrics import LoginCounts, declare_metrics
 from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
@@ -56,6 +58,7 @@ class Node:
         front: Front,
         chores: Housekeeping,
         scrubber: Scrubber,
+        grants: Grants,
     ) -> None:
         self.addresses = addresses
         self.roles = roles
@@ -63,6 +66,7 @@ class Node:
         self._ground = ground
         self._chores = chores
         self._scrubber = scrubber
+        self._grants = grants
 
     async def stop(self) -> None:
         """Take no more requests, answer the ones under way, sync everything."""
@@ -81,6 +85,7 @@ class Node:
         tablets.close()
         if remote is not None:
             await remote.close()
+        self._grants.close()
         self._ground.close()
 
 
@@ -112,11 +117,15 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
         allowed_connections(options.get(rows.MAX_CONNECTIONS)),
         LoginCounts(metrics).hear,
     )
+    grants = _open_grants(ground, roles, metrics)
+    handlers = {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate}
+    books = roles.coordinator
     dispatcher = Dispatcher(
-        {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate},
+        grants.handlers(handlers, books.catalog, books.producer_offsets, books.snapshot_leases),
         lambda api: requests.add(1, (("api", api.name),)),
         KV_REQUEST_TYPES,
         options.get(rows.MAX_ELEMENTS),
+        grants.ledger,
     )
     pages = partial(
         http.answer,
@@ -129,8 +138,18 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     chores = Housekeeping(loop)
     _begin_chores(chores, options, ground, roles, relief, front)
     chores.every(_TICK_MS, "logins and certificates", access.look)
+    chores.every(_TICK_MS, "audit", grants.look)
     scrubber.begin(loop)
-    return Node(await front.open(), ground, roles, front, chores, scrubber)
+    return Node(await front.open(), ground, roles, front, chores, scrubber, grants)
+
+
+def _open_grants(ground: Ground, roles: Roles, metrics: Metrics) -> Grants:
+    """Rights, records and quotas; the quotas follow the options while the server runs."""
+    config = roles.coordinator.config
+    grants = Grants(config.current, ground)
+    config.on_change(lambda: grants.change_quotas(config.current))
+    grants.declare(metrics)
+    return grants
 
 
 async def _open_store(options: ServerOptions, ground: Ground) -> FencedStore | None:

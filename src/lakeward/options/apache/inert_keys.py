@@ -7,7 +7,6 @@ from __future__ import annotations
 
 _FAMILIES = {
     "acl": ("notification.expiration-time",),
-    "authorizer": ("type",),
     "config": ("providers",),
     "coordinator": (
         "host",
@@ -61,7 +60,6 @@ _FAMILIES = {
         "fs.write-buffer-size",
         "log-manager.thread-pool-size",
     ),
-    "security": ("acl.principal.ignore-case",),
     "server": (
         "background.threads",
         "buffer.memory-size",
