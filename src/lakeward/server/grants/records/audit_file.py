@@ -33,7 +33,8 @@ class AuditFile:
         """Add a line, given with its end."""
         file = self._opened()
         if self._size and self._size + len(line) > self._bytes_max:
-            self.close()
+            self._file = None
+            file.close()  # without a sync: requests wait here
             self._shift()
             file = self._opened()
         self._size = write_all(file, line, self._size)
