@@ -29,10 +29,10 @@ class EncodedAnswer(NamedTuple):
 class Witness(Protocol):
     """Sees requests come and answers go, and changes neither."""
 
-    def asked(self, exchange: Exchange, size: int) -> None:
+    def on_request(self, exchange: Exchange, size: int) -> None:
         """A request of so many bytes has come."""
 
-    def answered(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
+    def on_answer(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
         """It is answered, with so many bytes."""
 
 
@@ -80,7 +80,7 @@ class Exchange:
         self.is_done = True
         self.connection.send(frame)
         if self._witness is not None:
-            self._witness.answered(self, sum(map(len, frame)), wrong)
+            self._witness.on_answer(self, sum(map(len, frame)), wrong)
 
     def settle(self, ask: Callable[..., Any], *what: Any) -> None:
         """Answer with what a function returns or raises; if that is nothing, somebody answers later."""
@@ -193,7 +193,7 @@ class Dispatcher:
         self._on_request(api)
         exchange = Exchange(connection, api, header.version, header.request_id, self._witness)
         if self._witness is not None:
-            self._witness.asked(exchange, len(body))
+            self._witness.on_request(exchange, len(body))
         exchange.settle(self._handle, handler, body, exchange)
 
     def _handle(self, handler: Handler, body: memoryview, exchange: Exchange) -> Any:

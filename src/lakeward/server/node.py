@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 
 from lakeward.options import server as rows
@@ -27,6 +28,7 @@ from lakeward.rpc.server_connection import ServerConnection
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.metrics import Metrics
 from lakeward.server.access.access import Access, AccessPlan, users_of
+from lakeward.server.access.doorkeeper import LoginReport
 from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.chores.relief import Relief
 from lakeward.server.doors import Doors
@@ -108,6 +110,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     metrics = Metrics()
     requests = metrics.counter("lakeward_requests_total", "Requests by API.")
     declare_metrics(metrics, connections, roles, scrubber)
+    grants = _open_grants(ground, roles, metrics)
     access = Access(
         loop,
         plan,
@@ -115,9 +118,8 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
         ground.login_thread,
         ground.entropy,
         allowed_connections(options.get(rows.MAX_CONNECTIONS)),
-        LoginCounts(metrics).hear,
+        _all_of(LoginCounts(metrics).hear, grants.hear),
     )
-    grants = _open_grants(ground, roles, metrics)
     handlers = {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate}
     books = roles.coordinator
     dispatcher = Dispatcher(
@@ -146,10 +148,18 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
 def _open_grants(ground: Ground, roles: Roles, metrics: Metrics) -> Grants:
     """Rights, records and quotas; the quotas follow the options while the server runs."""
     config = roles.coordinator.config
-    grants = Grants(config.current, ground)
+    grants = Grants(config.current, ground.metadata, ground.directory.disk, ground.directory.root, ground.clock)
     config.on_change(lambda: grants.change_quotas(config.current))
     grants.declare(metrics)
     return grants
+
+
+def _all_of(*listeners: Callable[[LoginReport], None]) -> Callable[[LoginReport], None]:
+    def hear(report: LoginReport) -> None:
+        for listener in listeners:
+            listener(report)
+
+    return hear
 
 
 async def _open_store(options: ServerOptions, ground: Ground) -> FencedStore | None:

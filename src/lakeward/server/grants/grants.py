@@ -8,59 +8,67 @@ from pathlib import Path
 
 from lakeward.model.acl import Operation
 from lakeward.model.bucket import TableBucket
+from lakeward.model.principal import ANONYMOUS
 from lakeward.options import authorization as rows
-from lakeward.options.security import asks_who_somebody_is
+from lakeward.options.authentication import protocol_of
+from lakeward.options.server import BIND_LISTENERS
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
+from lakeward.runtime.clock import Clock
+from lakeward.runtime.files.port import Files
 from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.seldom import SeldomLog
+from lakeward.server.access.doorkeeper import LoginReport
 from lakeward.server.books.producer_offsets import ProducerOffsets
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.grants.acl_handlers import AclHandlers
 from lakeward.server.grants.acls.acl_book import AclBook
 from lakeward.server.grants.acls.authorizer import Asker, Authorizer
-from lakeward.server.grants.guard import guarded
+from lakeward.server.grants.guard import guard_all
 from lakeward.server.grants.records.accounts import Accounts
 from lakeward.server.grants.records.audit import Audit, Deed
 from lakeward.server.grants.records.audit_file import AuditFile
-from lakeward.server.grants.records.audited_calls import audited
+from lakeward.server.grants.records.audited_calls import note_subjects
 from lakeward.server.grants.records.ledger import Ledger
 from lakeward.server.grants.records.quotas import Quotas
 from lakeward.server.grants.rules.known_things import KnownThings
 from lakeward.server.grants.rules.rule import Judge
-from lakeward.server.ground import Ground
+from lakeward.server.metadata_store.port import MetadataStore
 
 _log = logging.getLogger(__name__)
+_LOGIN = "LOGIN"
 
 
 class Grants:
     """Puts itself between clients and handlers."""
 
-    def __init__(self, options: ServerOptions, ground: Ground) -> None:
+    def __init__(self, options: ServerOptions, store: MetadataStore, disk: Files, data_dir: Path, clock: Clock) -> None:
         self._options = options
-        self._ground = ground
-        self._refusals = SeldomLog(_log, ground.clock.monotonic)
-        self.audit = self._open_audit()
-        self._accounts = Accounts(Quotas(options), ground.clock.monotonic)
-        self.ledger = Ledger(self._accounts, self.audit, ground.clock.monotonic)
-        self.authorizer = self._open_book() if options.get(rows.AUTHORIZER_ENABLED) else None
+        self._refusals = SeldomLog(_log, clock.monotonic)
+        self._audit = self._open_audit(disk, data_dir, clock)
+        self._accounts = Accounts(Quotas(options), clock.monotonic)
+        self._authorizer = self._open_book(store) if options.get(rows.AUTHORIZER_ENABLED) else None
+        self.ledger = Ledger(self._accounts, self._audit, clock.monotonic)
 
-    def _open_audit(self) -> Audit | None:
+    def _open_audit(self, disk: Files, data_dir: Path, clock: Clock) -> Audit | None:
         wanted = self._options.get(rows.AUDIT_ENABLED)
-        if wanted is None:
-            wanted = self._options.get(rows.AUTHORIZER_ENABLED) or asks_who_somebody_is(self._options.texts)
-        if not wanted:
+        if not (self._has_something_to_guard() if wanted is None else wanted):
             return None
         place = self._options.get(rows.AUDIT_DIR)
-        directory = self._ground.directory.root if place is None else Path(place)
+        directory = data_dir if place is None else Path(place)
         sizes = self._options.get(rows.AUDIT_FILE_SIZE), self._options.get(rows.AUDIT_FILES)
-        return Audit(AuditFile(self._ground.directory.disk, directory, *sizes), self._ground.clock)
+        return Audit(AuditFile(disk, directory, *sizes), clock)
 
-    def _open_book(self) -> Authorizer:
+    def _has_something_to_guard(self) -> bool:
+        listeners = self._options.get(BIND_LISTENERS)
+        asks = any(protocol_of(self._options.texts, listener.name).asks_who for listener in listeners)
+        return asks or self._options.get(rows.AUTHORIZER_ENABLED)
+
+    def _open_book(self, store: MetadataStore) -> Authorizer:
         book = AclBook(
-            self._ground.metadata,
+            store,
             ignore_case=self._options.get(rows.IGNORE_CASE),
             acls_max=self._options.get(rows.ACLS_MAX),
         )
@@ -82,11 +90,16 @@ class Grants:
     ) -> dict[Api, Handler]:
         """The handlers, asked only by those who may; changes say what they are about, for the record."""
         served = dict(handlers)
-        if self.authorizer is not None:
-            judge = Judge(self.authorizer, _known_things(catalog, producers, leases))
-            served |= AclHandlers(self.authorizer).handlers()
-            served = guarded(served, judge, tiering_is_open=self._options.get(rows.TIERING_CALLS) == "open")
-        return served if self.audit is None else audited(served)
+        if self._authorizer is not None:
+            judge = Judge(self._authorizer, _known_things(catalog, producers, leases))
+            served |= AclHandlers(self._authorizer).handlers()
+            served = guard_all(served, judge, tiering_is_open=self._options.get(rows.TIERING_CALLS) == "open")
+        return served if self._audit is None else note_subjects(served)
+
+    def hear(self, report: LoginReport) -> None:
+        """A login has come to an end. Who came in is seen by what they do; who did not is written down."""
+        if self._audit is not None and report.principal is None:
+            self._audit.note_refusal(Deed(_LOGIN, ANONYMOUS, report.peer), {"mechanism": report.mechanism})
 
     def change_quotas(self, options: ServerOptions) -> None:
         """The options have changed while the server runs."""
@@ -95,29 +108,29 @@ class Grants:
     def declare(self, metrics: Metrics) -> None:
         """Add what people watch."""
         self._accounts.declare(metrics)
-        if self.audit is not None:
-            audit = self.audit
+        if self._audit is not None:
+            audit = self._audit
             lost = metrics.counter("lakeward_audit_lost_total", "Lines of the audit log that could not be written.")
             lost.read_from(lambda: audit.lost)
-        if self.authorizer is not None:
-            index = self.authorizer.book.index
+        if self._authorizer is not None:
+            index = self._authorizer.book.index
             metrics.gauge("lakeward_acls", "Grants there are.").read_from(lambda: len(index))
 
     def look(self) -> None:
         """Do what is due."""
-        if self.audit is not None:
-            self.audit.look()
+        if self._audit is not None:
+            self._audit.look()
 
     def close(self) -> None:
         """Write down what is left."""
-        if self.audit is not None:
-            self.audit.close()
+        if self._audit is not None:
+            self._audit.close()
 
     def _note_refusal(self, asker: Asker, operation: Operation, what: str) -> None:
         self._refusals.warn(f"refused {asker.principal} at {asker.peer}: may not {operation.name} {what:.500}")
-        if self.audit is not None:
+        if self._audit is not None:
             deed = Deed(operation.name, asker.principal, asker.peer)
-            self.audit.refused(deed, {"resource": what[:500]})
+            self._audit.note_refusal(deed, {"resource": what[:500]})
 
 
 def _known_things(catalog: Catalog, producers: ProducerOffsets, leases: SnapshotLeases) -> KnownThings:

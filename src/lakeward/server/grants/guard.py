@@ -10,7 +10,7 @@ from lakeward.server.grants.rules.rule import Judge, Open
 from lakeward.server.grants.rules.rule_table import RULES, TIERING_CALLS
 
 
-def guarded(handlers: Mapping[Api, Handler], judge: Judge, *, tiering_is_open: bool) -> dict[Api, Handler]:
+def guard_all(handlers: Mapping[Api, Handler], judge: Judge, *, tiering_is_open: bool) -> dict[Api, Handler]:
     """Every handler behind the rule of its API; one without a rule is our mistake, and nobody is let through."""
     rules = RULES | (dict.fromkeys(TIERING_CALLS, Open()) if tiering_is_open else {})
     unruled = [api.name for api in handlers if api not in rules]

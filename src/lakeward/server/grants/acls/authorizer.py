@@ -34,7 +34,7 @@ class Authorizer:
             or asker.principal is not connection.principal
             or asker.version != self.book.version
         ):
-            asker = connection.state[_ASKER] = Asker(self, connection.principal, connection.peer)
+            asker = connection.state[_ASKER] = Asker(self, connection)
         return asker
 
     def is_super(self, principal: Principal) -> bool:
@@ -56,14 +56,14 @@ class Asker:
 
     __slots__ = ("_authorizer", "_decided", "_is_super", "_somewhere", "host", "peer", "principal", "version")
 
-    def __init__(self, authorizer: Authorizer, principal: Principal, peer: str) -> None:
+    def __init__(self, authorizer: Authorizer, connection: ServerConnection) -> None:
         self._authorizer = authorizer
-        self._is_super = authorizer.is_super(principal)
+        self._is_super = authorizer.is_super(connection.principal)
         self._decided: dict[tuple[Operation, Resource], bool] = {}
         self._somewhere: dict[Operation, bool] = {}
-        self.principal = principal
-        self.peer = peer
-        self.host = peer.rpartition(":")[0]
+        self.principal = connection.principal
+        self.peer = connection.peer
+        self.host = connection.address
         self.version = authorizer.book.version
 
     def may(self, operation: Operation, resource: Resource) -> bool:

@@ -57,15 +57,15 @@ class Audit:
         self._trouble = SeldomLog(_log, clock.monotonic)
         self.lost = 0
 
-    def done(self, deed: Deed, facts: Mapping[str, Any]) -> None:
+    def note_change(self, deed: Deed, facts: Mapping[str, Any]) -> None:
         """Somebody has changed something."""
         self._write(deed, DONE, facts)
 
-    def failed(self, deed: Deed, code: ErrorCode, facts: Mapping[str, Any]) -> None:
+    def note_failure(self, deed: Deed, code: ErrorCode, facts: Mapping[str, Any]) -> None:
         """Somebody has tried to, in vain. The code says why; the message may hold what nobody should keep."""
         self._write_seldom(deed, FAILED, {**facts, "error": code.name})
 
-    def refused(self, deed: Deed, facts: Mapping[str, Any]) -> None:
+    def note_refusal(self, deed: Deed, facts: Mapping[str, Any]) -> None:
         """Somebody has asked for what they may not do."""
         self._write_seldom(deed, REFUSED, facts)
 

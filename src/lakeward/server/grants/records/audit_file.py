@@ -21,8 +21,8 @@ NAME = "audit.jsonl"
 class AuditFile:
     """One line after the other. Errors are the system's, and the caller's to report."""
 
-    def __init__(self, files: Files, directory: Path, bytes_max: int, files_max: int) -> None:
-        self._files = files
+    def __init__(self, disk: Files, directory: Path, bytes_max: int, files_max: int) -> None:
+        self._disk = disk
         self._directory = directory
         self._bytes_max = bytes_max
         self._files_max = files_max
@@ -50,8 +50,8 @@ class AuditFile:
 
     def _opened(self) -> File:
         if self._file is None:
-            self._files.make_directory(self._directory, DIRECTORY_MODE)
-            self._file = self._files.open(self._path(0), How.CREATE, FILE_MODE)
+            self._disk.make_directory(self._directory, DIRECTORY_MODE)
+            self._file = self._disk.open(self._path(0), How.CREATE, FILE_MODE)
             self._size = self._file.facts().size
             if self._size and self._file.pread(1, self._size - 1) != b"\n":
                 self._size = write_all(self._file, b"\n", self._size)  # a line that was cut off stays alone
@@ -59,10 +59,10 @@ class AuditFile:
 
     def _shift(self) -> None:
         for number in range(self._files_max - 1, 0, -1):
-            if self._files.exists(self._path(number - 1)):
-                self._files.rename(self._path(number - 1), self._path(number))
+            if self._disk.exists(self._path(number - 1)):
+                self._disk.rename(self._path(number - 1), self._path(number))
         if self._files_max == 1:
-            self._files.unlink(self._path(0))
+            self._disk.unlink(self._path(0))
 
     def _path(self, number: int) -> Path:
         path = self._directory / NAME

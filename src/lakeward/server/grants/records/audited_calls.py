@@ -52,13 +52,8 @@ def _nothing(_request: Any) -> Facts:
     return {}
 
 
-def _mechanism(request: Any) -> Facts:
-    return {"mechanism": request.protocol[:80]}
-
-
-#: What AUTHENTICATE is about is who it is; handlers may say more of any of these (`Exchange.concern`).
+#: Handlers may say more of any of these (`Exchange.concern`).
 AUDITED: Mapping[Api, Callable[[Any], Facts]] = {
-    Api.AUTHENTICATE: _mechanism,
     Api.CREATE_DATABASE: _database,
     Api.ALTER_DATABASE: _altered_database,
     Api.DROP_DATABASE: _database,
@@ -77,7 +72,7 @@ AUDITED: Mapping[Api, Callable[[Any], Facts]] = {
 }
 
 
-def audited(handlers: Mapping[Api, Handler]) -> dict[Api, Handler]:
+def note_subjects(handlers: Mapping[Api, Handler]) -> dict[Api, Handler]:
     """The handlers; those of changes say first what they are about."""
     return {api: _noting(handler, AUDITED[api]) if api in AUDITED else handler for api, handler in handlers.items()}
 

@@ -24,14 +24,14 @@ class Ledger:
         self._audit = audit
         self._now = now
 
-    def asked(self, exchange: Exchange, size: int) -> None:
+    def on_request(self, exchange: Exchange, size: int) -> None:
         """A request has come."""
         account = self._accounts.of(exchange.connection)
         account.ask(exchange.api, size)
         if account.has_quota and exchange.api not in _UNCHARGED:
             self._charge(exchange, 1, size)
 
-    def answered(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
+    def on_answer(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
         """It is answered."""
         account = self._accounts.of(exchange.connection)
         account.bytes_answered += size
@@ -48,7 +48,6 @@ class Ledger:
     def _note(self, audit: Audit, exchange: Exchange, wrong: LakewardError | None) -> None:
         deed = Deed(exchange.api.name, exchange.connection.principal, exchange.connection.peer)
         if wrong is None:
-            if exchange.api is not Api.AUTHENTICATE:  # who came in is seen by what they do
-                audit.done(deed, exchange.subject)
+            audit.note_change(deed, exchange.subject)
         elif wrong.code is not ErrorCode.AUTHORIZATION:  # refusals are written down where they are made
-            audit.failed(deed, wrong.code, exchange.subject)
+            audit.note_failure(deed, wrong.code, exchange.subject)

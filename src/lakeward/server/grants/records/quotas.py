@@ -39,11 +39,6 @@ class Quota:
     bytes_per_s: int = 0
     requests_per_s: int = 0
 
-    @property
-    def is_none(self) -> bool:
-        """Whether there is no limit at all."""
-        return not self.bytes_per_s and not self.requests_per_s
-
 
 class Quotas:
     """The quota of everybody, by the options in force."""
