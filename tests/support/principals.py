@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from simulated_loop import SimulatedLoop
 from simulated_server import SimulatedClient, SimulatedServer
 from wire_client import WireCluster
 from wire_tables import WireTable, create_database
 
-from lakeward.model.acl import ANY_NAME, Acl, AclFilter, Operation, Permission, Resource, ResourceType
+from lakeward.model.acl import ANY_NAME, Acl, AclFilter, Operation, Resource
 from lakeward.model.principal import Principal
+from lakeward.protocol.acl_forms import acl_message, acl_of, filter_message
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.acl import (
     CreateAclsRequest,
@@ -18,8 +17,6 @@ from lakeward.protocol.messages.acl import (
     DropAclsRequest,
     DropAclsResponse,
     ListAclsRequest,
-    PbAclFilter,
-    PbAclInfo,
 )
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.files.memory_files import MemoryFiles
@@ -111,41 +108,3 @@ def dropping(*filters: AclFilter) -> DropAclsRequest:
 def dropped(answer: DropAclsResponse) -> list[list[Acl]]:
     """What each filter took away."""
     return [[acl_of(one.acl) for one in result.matching_acls] for result in answer.filter_results]
-
-
-def acl_message(acl: Acl) -> PbAclInfo:
-    """A right on the wire."""
-    return PbAclInfo(
-        resource_name=acl.resource.name,
-        resource_type=acl.resource.type,
-        principal_name=acl.principal.name,
-        principal_type=acl.principal.type,
-        host=acl.host,
-        operation_type=acl.operation,
-        permission_type=acl.permission,
-    )
-
-
-def filter_message(wanted: AclFilter) -> PbAclFilter:
-    """A filter on the wire."""
-    principal: Any = wanted.principal
-    return PbAclFilter(
-        resource_name=wanted.resource_name,
-        resource_type=wanted.resource_type,
-        principal_name=None if principal is None else principal.name,
-        principal_type=None if principal is None else principal.type,
-        host=wanted.host,
-        operation_type=wanted.operation,
-        permission_type=wanted.permission,
-    )
-
-
-def acl_of(info: PbAclInfo) -> Acl:
-    """A right from the wire."""
-    return Acl(
-        Resource(ResourceType(info.resource_type), info.resource_name),
-        Principal(info.principal_name, info.principal_type),
-        Operation(info.operation_type),
-        info.host,
-        Permission(info.permission_type),
-    )

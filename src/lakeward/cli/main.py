@@ -48,6 +48,7 @@ _SECTIONS = {
     "Who may come in": {
         "users": _HOME + "commands.access.users",
         "certs": _HOME + "commands.access.certs",
+        "acls": _HOME + "commands.access.acls",
     },
     "Look after": {
         "metadata": _HOME + "commands.server.metadata",

@@ -1,6 +1,7 @@
 """The wire, without sockets.
 
     api           one row per API: key, versions, request, response
+    acl_forms     grants and filters of grants ↔ their messages
     frame_reader  FrameReader: whole frames out of a byte stream, within limits
     frames        length-prefixed frames: headers of requests and responses
     messages/     frozen dataclasses, one file per family

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from lakeward.client.admin.acls import Acls
 from lakeward.client.admin.lake import Lake
 from lakeward.client.blocking.sync_table import Table
 from lakeward.client.cluster.loop_thread import LoopThread
@@ -24,6 +25,8 @@ class Connection:
         self._inner = inner
         #: How far the lake is, and what a tiering service says to the cluster.
         self.lake = Lake(loop, inner.lake)
+        #: Who may do what.
+        self.acls = Acls(loop, inner.acls)
 
     @classmethod
     def open(cls, bootstrap: str | Sequence[str], engine: QueryEngine, options: Mapping[str, Any]) -> Self:

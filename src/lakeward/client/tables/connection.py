@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from lakeward.client.admin.acls import AsyncAcls
 from lakeward.client.admin.admin import Admin, path_of, table_info
 from lakeward.client.admin.lake import AsyncLake
 from lakeward.client.cluster.cluster import Cluster, addresses
@@ -48,6 +49,8 @@ class AsyncConnection(Admin):
         self.bootstrap = bootstrap
         self.closed = False
         self.lake = AsyncLake(cluster)
+        #: Who may do what.
+        self.acls = AsyncAcls(cluster)
         #: Properties of the lake's catalog, for queries; a bucket is reached as that of remote storage is.
         self.lake_properties: Mapping[str, str] = {**cluster.settings.store_options, **lake}
         self.engine = engine

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model import names
 from lakeward.model.acl import ANY_NAME, CLUSTER, Acl, AclFilter, Operation, Permission, Resource, ResourceType
-from lakeward.model.principal import Principal
+from lakeward.protocol.acl_forms import acl_message, acl_of, filter_of
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import Parts, encode
 from lakeward.protocol.messages import acl as messages
@@ -24,7 +24,6 @@ _FILTERS_MAX = 1000
 _TOLD_MAX = 100
 #: So many entries are looked at without a break.
 _AT_ONCE = 256
-_Kind = TypeVar("_Kind", ResourceType, Operation, Permission)
 
 
 class AclHandlers:
@@ -40,7 +39,7 @@ class AclHandlers:
 
     def create(self, request: messages.CreateAclsRequest, exchange: Exchange) -> messages.CreateAclsResponse:
         """CREATE_ACLS: an answer for each entry; what can be kept is kept, in one change."""
-        wanted = [_acl_of(one) for one in request.acl]
+        wanted = [acl_of(one) for one in request.acl]
         complaints = [_complaint(acl) for acl in wanted]
         good = [acl for acl, wrong in zip(wanted, complaints, strict=True) if wrong is None]
         try:
@@ -54,7 +53,7 @@ class AclHandlers:
 
     def show(self, request: messages.ListAclsRequest, exchange: Exchange) -> Any:
         """LIST_ACLS: the entries of what the asker may know of."""
-        return begin_steps(self._show(_filter_of(request.acl_filter), exchange))
+        return begin_steps(self._show(filter_of(request.acl_filter), exchange))
 
     def _show(self, wanted: AclFilter, exchange: Exchange) -> Steps:
         asker = self._authorizer.asker(exchange.connection)
@@ -64,7 +63,7 @@ class AclHandlers:
             if at:
                 yield
             some = (acl for acl in candidates[at : at + _AT_ONCE] if wanted.takes(acl))
-            told = tuple(_info_of(acl) for acl in some if asker.may(Operation.DESCRIBE, acl.resource))
+            told = tuple(acl_message(acl) for acl in some if asker.may(Operation.DESCRIBE, acl.resource))
             parts.append(encode(messages.ListAclsResponse(acl=told)))
         return EncodedAnswer(parts)
 
@@ -72,7 +71,7 @@ class AclHandlers:
         """DROP_ACLS: what each filter means goes, in one change; what several mean is the first one's."""
         if len(request.acl_filter) > _FILTERS_MAX:
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"A request may hold {_FILTERS_MAX} filters at most.")
-        return begin_steps(self._drop([_filter_of(one) for one in request.acl_filter], exchange))
+        return begin_steps(self._drop([filter_of(one) for one in request.acl_filter], exchange))
 
     def _drop(self, filters: list[AclFilter], exchange: Exchange) -> Steps:
         found: dict[Acl, int] = {}
@@ -96,7 +95,7 @@ class AclHandlers:
         return messages.DropAclsResponse(
             filter_results=tuple(
                 messages.PbDropAclsFilterResult(
-                    matching_acls=tuple(messages.PbDropAclsMatchingAcl(acl=_info_of(acl)) for acl in acls)
+                    matching_acls=tuple(messages.PbDropAclsMatchingAcl(acl=acl_message(acl)) for acl in acls)
                 )
                 for acls in by_filter
             )
@@ -111,50 +110,6 @@ def _told(acls: Iterable[Acl]) -> list[str]:
 def _result(one: messages.PbAclInfo, wrong: LakewardError | None) -> messages.PbCreateAclRespInfo:
     kind = messages.PbCreateAclRespInfo
     return consent(kind, acl=one) if wrong is None else refusal(kind, wrong, acl=one)
-
-
-def _acl_of(info: messages.PbAclInfo) -> Acl:
-    return Acl(
-        Resource(_kind(ResourceType, info.resource_type), info.resource_name),
-        Principal(info.principal_name, info.principal_type),
-        _kind(Operation, info.operation_type),
-        info.host,
-        _kind(Permission, info.permission_type),
-    )
-
-
-def _info_of(acl: Acl) -> messages.PbAclInfo:
-    return messages.PbAclInfo(
-        resource_name=acl.resource.name,
-        resource_type=acl.resource.type,
-        principal_name=acl.principal.name,
-        principal_type=acl.principal.type,
-        host=acl.host,
-        operation_type=acl.operation,
-        permission_type=acl.permission,
-    )
-
-
-def _filter_of(one: messages.PbAclFilter) -> AclFilter:
-    named = one.principal_name is not None and one.principal_type is not None
-    return AclFilter(
-        _kind(ResourceType, one.resource_type),
-        one.resource_name,
-        Principal(one.principal_name or "", one.principal_type or "") if named else None,
-        one.host,
-        _kind(Operation, one.operation_type),
-        _kind(Permission, one.permission_type),
-    )
-
-
-def _kind(kinds: type[_Kind], number: int) -> _Kind:
-    try:
-        return kinds(number)
-    except ValueError as wrong:
-        there = ", ".join(f"{one.value} {one.name}" for one in kinds)
-        raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
-            f"There is no {kinds.__name__.lower()} {number}; there are {there}."
-        ) from wrong
 
 
 def _complaint(acl: Acl) -> LakewardError | None:
