@@ -23,7 +23,7 @@ from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.error_answers import last_words
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.rest import Rest
-from lakeward.rpc.turns import SLICE_S, Turns
+from lakeward.rpc.turns import SLICE_S, SteppedRequest, Turns
 
 #: Answers of one turn go out together, up to this size.
 _FLUSH_BYTES = 1 << 20
@@ -49,18 +49,6 @@ class Receiver(Protocol):
 
     def on_close(self, connection: ServerConnection) -> None:
         """A client has gone."""
-
-
-class SteppedRequest(Protocol):
-    """A request that is handled a bit at a time; `awaits` is what it cannot go on without."""
-
-    awaits: asyncio.Future[Any] | None
-
-    def advance(self, until: float) -> bool:
-        """Go on until about that time; True when it is answered."""
-
-    def drop(self) -> None:
-        """Nobody waits for the answer any more."""
 
 
 class ConnectionLimits(NamedTuple):

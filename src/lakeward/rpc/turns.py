@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 #: What one piece of work gets before the next one has its turn.
 SLICE_S = 0.001
@@ -23,6 +23,18 @@ class Work(Protocol):
 
     def take_turn(self, until: float) -> bool:
         """Do some of it, until about that time of `Turns.now`; True when there is more to do."""
+
+
+class SteppedRequest(Protocol):
+    """A request that is handled a bit at a time; `awaits` is what it cannot go on without."""
+
+    awaits: asyncio.Future[Any] | None
+
+    def advance(self, until: float) -> bool:
+        """Go on until about that time; True when it is answered."""
+
+    def drop(self) -> None:
+        """Nobody waits for the answer any more."""
 
 
 class Turns:

@@ -46,7 +46,7 @@ class AclHandlers:
             self._book.add(good)
         except LakewardError as full:
             complaints, good = [wrong or full for wrong in complaints], []
-        exchange.concern({"granted": _told(good)})
+        exchange.concern({"granted": _lines_of(good)})
         return messages.CreateAclsResponse(
             acl_res=tuple(_result(one, wrong) for one, wrong in zip(request.acl, complaints, strict=True))
         )
@@ -83,12 +83,12 @@ class AclHandlers:
                     found.setdefault(acl, number)
         asker = self._authorizer.asker(exchange.connection)
         for resource in {acl.resource.owner for acl in found}:
-            asker.check(Operation.ALL, Thing.named(resource))
+            asker.check(Operation.ALL, Thing.by_name(resource))
         gone = {
             acl: number for acl, number in found.items() if acl in self._book.index
         }  # another may have been quicker
         self._book.remove(gone)
-        exchange.concern({"revoked": _told(gone)})
+        exchange.concern({"revoked": _lines_of(gone)})
         by_filter: list[list[Acl]] = [[] for _ in filters]
         for acl, number in gone.items():
             by_filter[number].append(acl)
@@ -102,7 +102,7 @@ class AclHandlers:
         )
 
 
-def _told(acls: Iterable[Acl]) -> list[str]:
+def _lines_of(acls: Iterable[Acl]) -> list[str]:
     """Entries for the record."""
     return [str(acl) for acl in islice(acls, _TOLD_MAX)]
 

@@ -14,6 +14,6 @@ class Thing(NamedTuple):
     called: str
 
     @classmethod
-    def named(cls, resource: Resource) -> Thing:
+    def by_name(cls, resource: Resource) -> Thing:
         """A resource that was asked for by its name."""
         return cls(resource, str(resource))

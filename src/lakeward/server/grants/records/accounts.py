@@ -46,6 +46,10 @@ class Account:
         self.calls[api] = self.calls.get(api, 0) + 1
         self.bytes_asked += size
 
+    def answer(self, size: int) -> None:
+        """Count an answer."""
+        self.bytes_answered += size
+
     def charge(self, requests: int, size: int, now: float) -> float:
         """Take from the quota; returns for how many seconds the principal should wait."""
         by_requests = 0.0 if self._requests is None else self._requests.take(requests, now)

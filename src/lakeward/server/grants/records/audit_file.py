@@ -31,12 +31,12 @@ class AuditFile:
 
     def write(self, line: bytes) -> None:
         """Add a line, given with its end."""
-        file = self._opened()
+        file = self._open_file()
         if self._size and self._size + len(line) > self._bytes_max:
             self._file = None
             file.close()  # without a sync: requests wait here
             self._shift()
-            file = self._opened()
+            file = self._open_file()
         self._size = write_all(file, line, self._size)
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class AuditFile:
             finally:
                 file.close()
 
-    def _opened(self) -> File:
+    def _open_file(self) -> File:
         if self._file is None:
             self._disk.make_directory(self._directory, DIRECTORY_MODE)
             self._file = self._disk.open(self._path(0), How.CREATE, FILE_MODE)

@@ -34,7 +34,7 @@ class Ledger:
     def on_answer(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
         """It is answered."""
         account = self._accounts.of(exchange.connection)
-        account.bytes_answered += size
+        account.answer(size)
         if account.has_quota and exchange.api not in _UNCHARGED:
             self._charge(exchange, 0, size)
         if self._audit is not None and exchange.subject is not None:

@@ -44,7 +44,7 @@ def _databases(
     _: ListDatabasesRequest, answer: ListDatabasesResponse, may: _MayTell, __: KnownThings
 ) -> ListDatabasesResponse:
     def is_told(name: str) -> bool:
-        return may(Thing.named(Resource.database(name)))
+        return may(Thing.by_name(Resource.database(name)))
 
     return ListDatabasesResponse(
         database_name=tuple(filter(is_told, answer.database_name)),
@@ -54,7 +54,7 @@ def _databases(
 
 def _tables(asked: ListTablesRequest, answer: ListTablesResponse, may: _MayTell, _: KnownThings) -> ListTablesResponse:
     def is_told(name: str) -> bool:
-        return may(Thing.named(Resource.table(asked.database_name, name)))
+        return may(Thing.by_name(Resource.table(asked.database_name, name)))
 
     return ListTablesResponse(table_name=tuple(filter(is_told, answer.table_name)))
 

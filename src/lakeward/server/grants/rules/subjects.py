@@ -22,22 +22,22 @@ def words(subjects: Subjects) -> str:
 
 def of_path(path: PbTablePath | PbPhysicalTablePath) -> Thing:
     """A table by its name on the wire."""
-    return Thing.named(Resource.table(path.database_name, path.table_name))
+    return Thing.by_name(Resource.table(path.database_name, path.table_name))
 
 
 def the_cluster(_request: Any, _known: KnownThings) -> Iterable[Thing]:
     """All there is."""
-    return (Thing.named(CLUSTER),)
+    return (Thing.by_name(CLUSTER),)
 
 
 def the_database(request: Any, _known: KnownThings) -> Iterable[Thing]:
     """The database that is named."""
-    return (Thing.named(Resource.database(request.database_name)),)
+    return (Thing.by_name(Resource.database(request.database_name)),)
 
 
 def its_database(request: Any, _known: KnownThings) -> Iterable[Thing]:
     """The database of the table that is named."""
-    return (Thing.named(Resource.database(request.table_path.database_name)),)
+    return (Thing.by_name(Resource.database(request.table_path.database_name)),)
 
 
 def the_table(request: Any, _known: KnownThings) -> Iterable[Thing]:
@@ -102,4 +102,4 @@ def the_database_or_the_cluster(request: Any, _known: KnownThings) -> Iterable[T
     """Where the rights that are to be given out belong: the database of a table, or the thing itself."""
     for one in request.acl:
         if one.resource_type in set(ResourceType):  # whatever else it is will be refused as such
-            yield Thing.named(Resource(ResourceType(one.resource_type), one.resource_name).owner)
+            yield Thing.by_name(Resource(ResourceType(one.resource_type), one.resource_name).owner)
