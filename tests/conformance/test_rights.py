@@ -207,3 +207,17 @@ def test_the_default_database_is_known_to_all(rights: Rights) -> None:
     """Catalogs ask for it before anything else."""
     rights.allow_only()
     assert rights.world.alice.call(Api.DATABASE_EXISTS, DatabaseExistsRequest(database_name="fluss")).exists
+
+
+def test_who_is_refused_again_and_again_is_read_more_slowly(rights: Rights) -> None:
+    """Ten times a second; pyfluss asks for ever. Others, and the same user elsewhere, are served as ever."""
+    rights.allow_only()
+    clock, request = rights.world.clock, CASES[Api.FETCH_LOG].request(rights.ids)
+    client, other = rights.world.client(ALICE), rights.world.client(ALICE)
+    begun = clock.monotonic()
+    for _ in range(30):
+        client.call(Api.FETCH_LOG, request)
+    assert clock.monotonic() - begun == pytest.approx(2.0, abs=0.3)
+    begun = clock.monotonic()
+    other.call(Api.FETCH_LOG, request)
+    assert clock.monotonic() == begun

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from cli_process import Cli
 from logins import ASKING, JAAS, fluss_options, log_in
+from lost_server import LostServer
 from principals import creation, dropping
 from rights_cases import CASES, GRANTED, ORDERS, TableIds, outcome
 from server_process import ServerProcess
@@ -99,7 +100,7 @@ def _path(name: str) -> Any:
 async def test_the_official_client_does_what_was_granted(guarded: ServerProcess, admin: WireClient) -> None:
     """Create, describe, append and scan: each is refused with 48 until its right is there."""
     fluss = pytest.importorskip("fluss")
-    from pyfluss_session import Session, append, error_code, scan
+    from pyfluss_session import Session, append, error_code, poll_records, scan
 
     async def session(name: str) -> Any:
         where = guarded.listeners["CLIENT"]
@@ -123,8 +124,10 @@ async def test_the_official_client_does_what_was_granted(guarded: ServerProcess,
     alice = await session("alice")
     table = await alice.table("official")
     await append(table, ROWS)
+    scanner = await table.new_scan().create_log_scanner()
+    scanner.subscribe_buckets({0: 0})
     with pytest.raises(fluss.FlussError, match="may not READ"):
-        await scan(table)
+        await poll_records(scanner, 1)
     allow(Operation.READ, official)
     assert (await scan(table)).num_rows == 3
     assert await alice.admin.list_databases() == ["shop"]
@@ -229,3 +232,22 @@ def test_a_server_without_grants_says_so(lakeward: ServerProcess) -> None:
 
 def _connect(server: ServerProcess) -> Any:
     return lakeward.connect(server.bootstrap)
+
+
+def test_grants_come_back_from_remote_storage(tmp_path: Path) -> None:
+    """A server that lost its disk knows who may do what, before anybody is let in."""
+    place = {"remote__data__dir": str(tmp_path / "remote")}
+    server = LostServer(tmp_path, place, authorizer__enabled="true", super__users="User:ANONYMOUS")
+    granted = [Acl(ORDERS, ALICE, Operation.READ), Acl(CLUSTER, ALICE, Operation.DESCRIBE)]
+    server.process.start()
+    try:
+        with server.connect() as connection:
+            connection.acls.grant(granted)
+            connection.acls.revoke([AclFilter(operation=Operation.DESCRIBE)])
+        server.wait_until_copied()
+        server.process.kill()
+        server.come_back()
+        with server.connect() as connection:
+            assert connection.acls.find() == granted[:1]
+    finally:
+        server.process.kill()

@@ -15,6 +15,7 @@ from lakeward.options.server import BIND_LISTENERS
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
+from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.files.port import Files
 from lakeward.runtime.metrics import Metrics
@@ -32,13 +33,16 @@ from lakeward.server.grants.records.audit import Audit, Deed
 from lakeward.server.grants.records.audit_file import AuditFile
 from lakeward.server.grants.records.audited_calls import note_subjects
 from lakeward.server.grants.records.ledger import Ledger
-from lakeward.server.grants.records.quotas import Quotas
+from lakeward.server.grants.records.quotas import Quotas, TokenBucket
 from lakeward.server.grants.rules.known_things import KnownThings
 from lakeward.server.grants.rules.rule import Judge
 from lakeward.server.metadata_store.port import MetadataStore
 
 _log = logging.getLogger(__name__)
 _LOGIN = "LOGIN"
+_REFUSALS = "refusals"
+_REFUSALS_PER_S = 10
+_REFUSAL_REST_S_MAX = 1.0
 
 
 class Grants:
@@ -46,6 +50,7 @@ class Grants:
 
     def __init__(self, options: ServerOptions, store: MetadataStore, disk: Files, data_dir: Path, clock: Clock) -> None:
         self._options = options
+        self._now = clock.monotonic
         self._refusals = SeldomLog(_log, clock.monotonic)
         self._audit = self._open_audit(disk, data_dir, clock)
         self._accounts = Accounts(Quotas(options), clock.monotonic)
@@ -127,10 +132,23 @@ class Grants:
             self._audit.close()
 
     def _note_refusal(self, asker: Asker, operation: Operation, what: str) -> None:
+        self._slow_down(asker.connection)
         self._refusals.warn(f"refused {asker.principal} at {asker.peer}: may not {operation.name} {what:.500}")
         if self._audit is not None:
             deed = Deed(operation.name, asker.principal, asker.peer)
             self._audit.note_refusal(deed, {"resource": what[:500]})
+
+    def _slow_down(self, connection: ServerConnection | None) -> None:
+        """Whoever is refused again and again is read more slowly: pyfluss asks for rows that it may not read for ever,
+        thousands of times a second."""
+        if connection is None:
+            return
+        bucket = connection.state.get(_REFUSALS)
+        if not isinstance(bucket, TokenBucket):
+            bucket = connection.state[_REFUSALS] = TokenBucket(_REFUSALS_PER_S, self._now())
+        wait_s = bucket.take(1, self._now())
+        if wait_s > 0:
+            connection.rest(min(wait_s, _REFUSAL_REST_S_MAX))
 
 
 def _known_things(catalog: Catalog, producers: ProducerOffsets, leases: SnapshotLeases) -> KnownThings:

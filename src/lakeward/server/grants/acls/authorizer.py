@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from weakref import ref
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.acl import CLUSTER, Operation, Resource
@@ -54,10 +55,13 @@ class Authorizer:
 class Asker:
     """One client, as long as neither their name nor any grant changes."""
 
-    __slots__ = ("_authorizer", "_decided", "_is_super", "_somewhere", "host", "peer", "principal", "version")
+    __slots__ = (
+        "_authorizer", "_connection", "_decided", "_is_super", "_somewhere", "host", "peer", "principal", "version"
+    )  # fmt: skip
 
     def __init__(self, authorizer: Authorizer, connection: ServerConnection) -> None:
         self._authorizer = authorizer
+        self._connection = ref(connection)  # which keeps this
         self._is_super = authorizer.is_super(connection.principal)
         self._decided: dict[tuple[Operation, Resource], bool] = {}
         self._somewhere: dict[Operation, bool] = {}
@@ -65,6 +69,11 @@ class Asker:
         self.peer = connection.peer
         self.host = connection.address
         self.version = authorizer.book.version
+
+    @property
+    def connection(self) -> ServerConnection | None:
+        """Where they are, unless they have gone."""
+        return self._connection()
 
     def may(self, operation: Operation, resource: Resource) -> bool:
         """Whether they may do something to a resource."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from principals import PrincipalWorld
+from simulated_server import DATA_DIR
 from wire_client import WireCluster
 from wire_tables import WireTable
 
@@ -38,7 +40,7 @@ def test_names_are_written_down_and_values_are_not() -> None:
         admin.call(Api.CREATE_DATABASE, CreateDatabaseRequest(database_name="shop", ignore_if_exists=False))
     secret = (PbAlterConfig(config_key="datalake.iceberg.token", config_value="hush", op_type=0),)
     admin.call(Api.ALTER_CLUSTER_CONFIGS, AlterClusterConfigsRequest(alter_configs=secret))
-    own = (PbAlterConfig(config_key="my.password", config_value="hush", op_type=0),)
+    own = (PbAlterConfig(config_key="my.owner", config_value="hush", op_type=0),)
     admin.call(
         Api.ALTER_TABLE, AlterTableRequest(table_path=table.path, ignore_if_not_exists=False, config_changes=own)
     )
@@ -46,7 +48,7 @@ def test_names_are_written_down_and_values_are_not() -> None:
     drop = DropPartitionRequest(table_path=table.path, partition_spec=spec, ignore_if_not_exists=False)
     assert admin.error_code(Api.DROP_PARTITION, drop) == 37
     world.stop()
-    (path,) = [one for one in world.files.glob(_root(world), "audit*.jsonl")]
+    (path,) = world.files.glob(world.files.resolve(Path(DATA_DIR)), "audit*.jsonl")
     text = world.files.read_bytes(path).decode()
     assert "hush" not in text
     told = [{key: value for key, value in json.loads(line).items() if key not in _WHO} for line in text.splitlines()]
@@ -55,7 +57,7 @@ def test_names_are_written_down_and_values_are_not() -> None:
         {"event": "CREATE_TABLE", "outcome": "done", "table": "shop.orders"},
         {"event": "CREATE_DATABASE", "outcome": "failed", "database": "shop", "error": "DATABASE_ALREADY_EXIST"},
         {"event": "ALTER_CLUSTER_CONFIGS", "outcome": "done", "options": ["datalake.iceberg.token"]},
-        {"event": "ALTER_TABLE", "outcome": "done", "table": "shop.orders", "options": ["my.password"], "columns": []},
+        {"event": "ALTER_TABLE", "outcome": "done", "table": "shop.orders", "options": ["my.owner"], "columns": []},
         {
             "event": "DROP_PARTITION",
             "outcome": "failed",
@@ -67,11 +69,3 @@ def test_names_are_written_down_and_values_are_not() -> None:
 
 
 _WHO = {"time", "principal", "peer"}
-
-
-def _root(world: PrincipalWorld):  # type: ignore[no-untyped-def]
-    from pathlib import Path
-
-    from simulated_server import DATA_DIR
-
-    return world.files.resolve(Path(DATA_DIR))
