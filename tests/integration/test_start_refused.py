@@ -21,7 +21,7 @@ _YEAR_S = 365 * 86_400
         "security.sasl.plain.jaas.config=hush",
         "security.users.first=alice:hush",
         "security.no.such.thing=hush",
-        "authorizer.enabled=true",
+        "authorizer.no.such.thing=hush",
         "super.users=User:hush",
         "s3.endpoint=http://alice:hush@localhost:1",
     ],

@@ -129,6 +129,7 @@ HONOURED = (
 
 def check_authorizer(settings: Mapping[str, str]) -> None:
     """Refuse settings of grants where it is not said whether grants are checked: somebody believes that they are."""
+    AUTHORIZER_TYPE.read(settings)  # whoever names another one is told that there is none
     if AUTHORIZER_ENABLED.key in settings:
         return
     for key in (SUPER_USERS.key, IGNORE_CASE.key, ACLS_MAX.key, TIERING_CALLS.key):

@@ -11,8 +11,8 @@ from lakeward.options.server_options import ServerOptions
 _REFUSED = {
     "security.no.such.thing": "hush",
     "security.sasl.listener.name.fluss.scram.config": "hush",
-    "authorizer.enabled": "true",
-    "authorizer.type": "default",
+    "authorizer.no.such.thing": "hush",
+    "acl.no.such.thing": "hush",
     "super.users": "User:alice",
 }
 
