@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from cli_process import Cli
+from eventually import eventually
 from logins import ASKING, JAAS, fluss_options, log_in
 from lost_server import LostServer
 from principals import creation, dropping
@@ -172,6 +175,7 @@ def test_who_did_what_is_on_the_record(tmp_path: Path) -> None:
                 create_database(WireCluster(alice, alice), "mine")
         with WireClient.of(server.listeners["CLIENT"]) as stranger, pytest.raises(LakewardError):
             log_in(stranger, "alice", "wrong-secret")
+        _change_users(server.data_dir)
         assert server.stop() == 0
     file = server.data_dir / "audit.jsonl"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -183,11 +187,26 @@ def test_who_did_what_is_on_the_record(tmp_path: Path) -> None:
         ("DROP_ACLS", "User:admin", "done"),
         ("CREATE", "User:alice", "refused"),
         ("LOGIN", "User:ANONYMOUS", "refused"),
+        ("CREATE_USER", "Command:lakeward users", "done"),
+        ("CHANGE_PASSWORD", "Command:lakeward users", "done"),
+        ("DROP_USER", "Command:lakeward users", "done"),
     ]
     assert lines[1]["granted"] == lines[2]["revoked"] == ["User:alice may READ table shop.orders"]
     assert lines[3]["resource"] == "the cluster"
-    assert all(line["peer"].startswith("127.0.0.1:") and line["time"].endswith("Z") for line in lines)
+    assert all(line["peer"].startswith("127.0.0.1:") for line in lines[:5])
+    assert [line["user"] for line in lines[5:]] == ["carol"] * 3
     assert "secret" not in file.read_text()
+
+
+def _change_users(data_dir: Path) -> None:
+    """One user comes, has another password, and goes; the server looks every second."""
+    audit = data_dir / "audit.jsonl"
+    for number, verb in enumerate(("create", "passwd", "drop"), 1):
+        flags = ("--yes",) if verb == "drop" else ("--password-file", "-")
+        command = [sys.executable, "-m", "lakeward", "users", verb, "carol", *flags, "--data-dir", str(data_dir)]
+        done = subprocess.run(command, input=b"a secret word", capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert eventually(lambda n=number: audit.read_text().count("carol") == n)  # type: ignore[misc]
 
 
 def test_the_command_line_grants_lists_and_revokes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,10 @@ import asyncio
 from collections.abc import Callable
 
 
+def _nobody() -> None:
+    """There is nobody to wake."""
+
+
 class Rest:
     """Ends by itself; a longer one takes the place of one that is under way."""
 
@@ -30,10 +34,11 @@ class Rest:
             self._timer = self._loop.call_at(self._until, self._look)
 
     def drop(self) -> None:
-        """End it without a word."""
+        """End it without a word, for good: whoever rested has gone, and is not held on to."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._wake = _nobody
 
     def _look(self) -> None:
         self._timer = None

@@ -111,10 +111,12 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     requests = metrics.counter("lakeward_requests_total", "Requests by API.")
     declare_metrics(metrics, connections, roles, scrubber)
     grants = _open_grants(ground, roles, metrics)
+    users = users_of(plan, doors.files, ground.entropy, ground.clock)
+    users.on_change(grants.note_users)
     access = Access(
         loop,
         plan,
-        users_of(plan, doors.files, ground.entropy, ground.clock),
+        users,
         ground.login_thread,
         ground.entropy,
         allowed_connections(options.get(rows.MAX_CONNECTIONS)),

@@ -74,7 +74,6 @@ def test_a_rest_of_somebody_who_has_gone_is_dropped() -> None:
     """Nobody is woken."""
     loop = Loop()
     rest = Rest(loop, lambda: None)  # type: ignore[arg-type]
-    rest.drop()
     rest.take(2.0)
     rest.drop()
     assert loop.timers[0].is_cancelled

@@ -71,6 +71,9 @@ class AclHandlers:
         """DROP_ACLS: what each filter means goes, in one change; what several mean is the first one's."""
         if len(request.acl_filter) > _FILTERS_MAX:
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(f"A request may hold {_FILTERS_MAX} filters at most.")
+        asker = self._authorizer.asker(exchange.connection)
+        if not asker.may_somewhere(Operation.ALL):  # nor are they told by the answer which grants there are
+            raise asker.refusal(Operation.ALL, "anything")
         return begin_steps(self._drop([filter_of(one) for one in request.acl_filter], exchange))
 
     def _drop(self, filters: list[AclFilter], exchange: Exchange) -> Steps:

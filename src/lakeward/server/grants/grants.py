@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lakeward.model.acl import Operation
 from lakeward.model.bucket import TableBucket
-from lakeward.model.principal import ANONYMOUS
+from lakeward.model.principal import ANONYMOUS, Principal
 from lakeward.options import authorization as rows
 from lakeward.options.authentication import protocol_of
 from lakeward.options.server import BIND_LISTENERS
@@ -21,6 +21,7 @@ from lakeward.runtime.files.port import Files
 from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.seldom import SeldomLog
 from lakeward.server.access.doorkeeper import LoginReport
+from lakeward.server.access.known.users_file import User
 from lakeward.server.books.producer_offsets import ProducerOffsets
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.catalog.catalog import Catalog
@@ -40,6 +41,8 @@ from lakeward.server.metadata_store.port import MetadataStore
 
 _log = logging.getLogger(__name__)
 _LOGIN = "LOGIN"
+#: Whoever changes users has no name here.
+_USERS_FILE = Principal("lakeward users", "Command")
 _REFUSALS = "refusals"
 _REFUSALS_PER_S = 10
 _REFUSAL_REST_S_MAX = 1.0
@@ -105,6 +108,15 @@ class Grants:
         """A login has come to an end. Who came in is seen by what they do; who did not is written down."""
         if self._audit is not None and report.principal is None:
             self._audit.note_refusal(Deed(_LOGIN, ANONYMOUS, report.peer), {"mechanism": report.mechanism})
+
+    def note_users(self, before: Mapping[str, User], after: Mapping[str, User]) -> None:
+        """Users were changed by whoever has the data directory; who that was, the system knows."""
+        if self._audit is None:
+            return
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name) != after.get(name):
+                event = "CREATE_USER" if name not in before else "DROP_USER" if name not in after else "CHANGE_PASSWORD"
+                self._audit.note_change(Deed(event, _USERS_FILE, ""), {"user": name})
 
     def change_quotas(self, options: ServerOptions) -> None:
         """The options have changed while the server runs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lakeward.errors import LakewardError
@@ -33,6 +34,11 @@ class Users:
         self._untrusted: FileFacts | None = None
         #: How often who is known has changed.
         self.changes = 0
+        self._listeners: list[Callable[[Mapping[str, User], Mapping[str, User]], None]] = []
+
+    def on_change(self, listener: Callable[[Mapping[str, User], Mapping[str, User]], None]) -> None:
+        """Hear of every change that is seen: the users before, and those after it."""
+        self._listeners.append(listener)
 
     def __len__(self) -> int:
         return len(self._users)
@@ -56,6 +62,7 @@ class Users:
         is_known_to_be_bad = seen is not None and seen == self._untrusted
         if seen == self._seen or (is_known_to_be_bad and not again):
             return False
+        before = self._users
         try:
             self._users = read_users(self._disk, self._path)
         except (LakewardError, OSError) as wrong:
@@ -65,6 +72,8 @@ class Users:
             return False
         self._seen, self._untrusted = seen, None
         self.changes += 1
+        for listener in self._listeners:
+            listener(before, self._users)
         return True
 
     def _facts(self) -> FileFacts | None:

@@ -38,9 +38,9 @@ class AclIndex:
         return acl in self._by_resource.get(acl.resource, {}).get(self._key(acl.principal), ())
 
     def of(self, resource: Resource) -> Iterator[Acl]:
-        """The entries of one resource, in the order of their principals' coming."""
+        """The entries of one resource."""
         for acls in self._by_resource.get(resource, {}).values():
-            yield from sorted(acls, key=_order)
+            yield from acls
 
     def add(self, acl: Acl) -> None:
         """Take an entry in; one that is there is fine."""
@@ -115,7 +115,3 @@ def _address(host: str) -> str:
         return str(ip_address(host))
     except ValueError:
         return host
-
-
-def _order(acl: Acl) -> tuple[str, str, int]:
-    return str(acl.principal), acl.host, acl.operation

@@ -12,21 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import GeneratorType
 from typing import Any, Protocol, TypeVar
 
 from lakeward.errors import LakewardError
 from lakeward.model.acl import Operation
 from lakeward.protocol.messages.metadata import MetadataRequest
-from lakeward.rpc.dispatch import Exchange, Handler, Steps, begin_steps
+from lakeward.rpc.dispatch import EncodedAnswer, Exchange, Handler, Steps, begin_steps
 from lakeward.server.grants.acls.authorizer import Asker
 from lakeward.server.grants.acls.thing import Thing
 from lakeward.server.grants.rules.known_things import KnownThings
-from lakeward.server.grants.rules.rule import Judge
+from lakeward.server.grants.rules.rule import AT_ONCE, Judge, steps_to
 from lakeward.server.grants.rules.subjects import Subjects, of_path, words
 
-#: So many things are judged without a break.
-_AT_ONCE = 256
 _T = TypeVar("_T")
 
 
@@ -66,21 +63,30 @@ class NeedsByBucket:
         asker = judge.asker(exchange.connection)
         kept: list[Any] = []
         refused: list[tuple[Any, LakewardError]] = []
+        count = 0
         for number, (table_id, part) in enumerate(self.form.parts(request), 1):
             thing = judge.known.find_table(table_id)
             if thing is None or asker.may(self.operation, thing.resource):
                 kept.append(part)  # one that is not there is refused as ever, by who waits until it comes
             else:
                 refused.append((part, asker.refusal(self.operation, thing.called)))
-            if number % _AT_ONCE == 0:
+            if number % AT_ONCE == 0:
+                count += self._refuse(refused, exchange)
                 yield
-        if refused:
-            answer = self.form.refusal(refused)
-            if not kept:
-                return answer
-            exchange.add(answer)
+        count += self._refuse(refused, exchange)
+        if count and not kept:
+            return EncodedAnswer([])  # all there is to say has been added
+        if count:
             request = self.form.with_parts(request, kept)
-        return (yield from _steps_to(handler(request, exchange)))
+        return (yield from steps_to(handler(request, exchange)))
+
+    def _refuse(self, refused: list[tuple[Any, LakewardError]], exchange: Exchange) -> int:
+        """Add what is refused to the answer; how much that was."""
+        count = len(refused)
+        if count:
+            exchange.add(self.form.refusal(refused))
+            refused.clear()
+        return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +144,7 @@ class LeavesOutAsked:
             partitions_path=(yield from _visible(asker, ((one, of_path(one)) for one in request.partitions_path))),
             partitions_id=(yield from _visible(asker, ((one, table_of(one)) for one in request.partitions_id))),
         )
-        return (yield from _steps_to(handler(asked, exchange)))
+        return (yield from steps_to(handler(asked, exchange)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +182,6 @@ def _visible(asker: Asker, asked: Iterator[tuple[_T, Thing | None]]) -> Steps:
     for number, (one, thing) in enumerate(asked, 1):
         if thing is None or _may_know(asker, thing):
             kept.append(one)
-        if number % _AT_ONCE == 0:
+        if number % AT_ONCE == 0:
             yield
     return tuple(kept)
-
-
-def _steps_to(answer: Any) -> Steps:
-    """The answer of a handler, which may take steps of its own."""
-    if type(answer) is GeneratorType:
-        answer = yield from answer
-    return answer

@@ -3,7 +3,7 @@
 | rule | without the right |
 |---|---|
 | Open | there is none to have |
-| Needs, NeedsOne, NeedsSomewhere | ERROR 48 |
+| Needs, NeedsAll, NeedsOne, NeedsSomewhere | ERROR 48 |
 | NeedsInBody | the answer says 48 in fields of its own |
 | Depends | as one of two rules says |
 | SeesForItself | the handler finds out what it is about, and asks |
@@ -15,16 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any, Protocol
 
 from lakeward.errors import LakewardError
 from lakeward.model.acl import Operation
-from lakeward.rpc.dispatch import Exchange, Handler
+from lakeward.rpc.dispatch import Exchange, Handler, Steps, begin_steps
 from lakeward.rpc.error_answers import refusal
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.server.grants.acls.authorizer import Asker, Authorizer
+from lakeward.server.grants.acls.thing import Thing
 from lakeward.server.grants.rules.known_things import KnownThings
 from lakeward.server.grants.rules.subjects import Subjects, words
+
+#: So many things are judged without a break.
+AT_ONCE = 256
 
 
 class Judge:
@@ -102,6 +107,31 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedsAll:
+    """The same where a request may be about thousands of things: they are judged a few at a time."""
+
+    operation: Operation
+    subjects: Subjects
+
+    @property
+    def right(self) -> str:
+        """The right it asks for, in words."""
+        return f"{self.operation.name} on {words(self.subjects)}"
+
+    def guard(self, handler: Handler, judge: Judge) -> Handler:
+        """Refuse, or go on."""
+        return lambda request, exchange: begin_steps(self._judge(request, exchange, handler, judge))
+
+    def _judge(self, request: Any, exchange: Exchange, handler: Handler, judge: Judge) -> Steps:
+        asker = judge.asker(exchange.connection)
+        for number, thing in enumerate(self.subjects(request, judge.known), 1):
+            asker.check(self.operation, thing)
+            if number % AT_ONCE == 0:
+                yield
+        return (yield from steps_to(handler(request, exchange)))
+
+
+@dataclass(frozen=True, slots=True)
 class NeedsOne:
     """The right to do something to one of the things that the request is about; about nothing is not enough."""
 
@@ -116,14 +146,18 @@ class NeedsOne:
     def guard(self, handler: Handler, judge: Judge) -> Handler:
         """Refuse, or go on."""
 
-        def handle(request: Any, exchange: Exchange) -> Any:
-            asker = judge.asker(exchange.connection)
-            things = list(self.subjects(request, judge.known))
-            if not any(asker.may(self.operation, thing.resource) for thing in things):
-                raise asker.refusal(self.operation, " or ".join(one.called for one in things[:4]) or "a table")
-            return handler(request, exchange)
+        return lambda request, exchange: begin_steps(self._judge(request, exchange, handler, judge))
 
-        return handle
+    def _judge(self, request: Any, exchange: Exchange, handler: Handler, judge: Judge) -> Steps:
+        asker = judge.asker(exchange.connection)
+        first: Thing | None = None
+        for number, thing in enumerate(self.subjects(request, judge.known), 1):
+            if asker.may(self.operation, thing.resource):
+                return (yield from steps_to(handler(request, exchange)))
+            first = first or thing
+            if number % AT_ONCE == 0:
+                yield
+        raise asker.refusal(self.operation, "a table that is not named" if first is None else first.called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +228,10 @@ class Depends:
         """Ask as the one or the other rule."""
         marked, others = self.marked.guard(handler, judge), self.others.guard(handler, judge)
         return lambda request, exchange: (marked if self.is_marked(request) else others)(request, exchange)
+
+
+def steps_to(answer: Any) -> Steps:
+    """The answer of a handler, which may take steps of its own."""
+    if type(answer) is GeneratorType:
+        answer = yield from answer
+    return answer

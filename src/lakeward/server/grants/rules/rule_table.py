@@ -25,6 +25,7 @@ from lakeward.server.grants.rules.partial_rules import Hides, LeavesOutAsked, Le
 from lakeward.server.grants.rules.rule import (
     Depends,
     Needs,
+    NeedsAll,
     NeedsInBody,
     NeedsOne,
     NeedsSomewhere,
@@ -107,23 +108,23 @@ RULES: dict[Api, Rule] = {
     Api.PREFIX_LOOKUP: NeedsByBucket(READ, PrefixLookupForm()),
     Api.SCAN_KV: NeedsInBody(READ, of.the_scanned_table, ScanKvResponse),
     # What producers note
-    Api.REGISTER_PRODUCER_OFFSETS: Needs(WRITE, of.the_registered_tables),
+    Api.REGISTER_PRODUCER_OFFSETS: NeedsAll(WRITE, of.the_registered_tables),
     Api.GET_PRODUCER_OFFSETS: LeavesOutListed(READ, "table", _producer_offsets),
     Api.DELETE_PRODUCER_OFFSETS: Needs(WRITE, of.the_tables_of_the_producer),
     # Snapshots and remote storage
     Api.GET_LATEST_KV_SNAPSHOTS: Needs(DESCRIBE, of.the_table),
     Api.GET_KV_SNAPSHOT_METADATA: Needs(DESCRIBE, of.the_numbered_table),
     Api.LIST_KV_SNAPSHOTS: Needs(DESCRIBE, of.the_numbered_table),
-    Api.ACQUIRE_KV_SNAPSHOT_LEASE: Needs(READ, of.the_tables_to_lease),
-    Api.RELEASE_KV_SNAPSHOT_LEASE: Needs(READ, of.the_tables_to_release),
+    Api.ACQUIRE_KV_SNAPSHOT_LEASE: NeedsAll(READ, of.the_tables_to_lease),
+    Api.RELEASE_KV_SNAPSHOT_LEASE: NeedsAll(READ, of.the_tables_to_release),
     Api.DROP_KV_SNAPSHOT_LEASE: Needs(READ, of.the_tables_of_the_lease),
     Api.LIST_REMOTE_LOG_MANIFESTS: Needs(DESCRIBE, of.the_numbered_table),
     Api.GET_FILESYSTEM_SECURITY_TOKEN: NeedsSomewhere(READ),
     # The lake
     Api.GET_LAKE_SNAPSHOT: Needs(DESCRIBE, of.the_table),
     Api.LAKE_TIERING_HEARTBEAT: Needs(WRITE, of.the_cluster),
-    Api.PREPARE_LAKE_TABLE_SNAPSHOT: Needs(WRITE, of.the_tables_to_commit),
-    Api.COMMIT_LAKE_TABLE_SNAPSHOT: Needs(WRITE, of.the_committed_tables),
+    Api.PREPARE_LAKE_TABLE_SNAPSHOT: NeedsAll(WRITE, of.the_tables_to_commit),
+    Api.COMMIT_LAKE_TABLE_SNAPSHOT: NeedsAll(WRITE, of.the_committed_tables),
     # The cluster
     Api.DESCRIBE_CLUSTER_CONFIGS: Needs(DESCRIBE, of.the_cluster),
     Api.ALTER_CLUSTER_CONFIGS: Needs(ALTER, of.the_cluster),
@@ -134,7 +135,7 @@ RULES: dict[Api, Rule] = {
     Api.CANCEL_REBALANCE: Needs(WRITE, of.the_cluster),
     Api.GET_CLUSTER_HEALTH: Needs(DESCRIBE, of.the_cluster),
     # Grants
-    Api.CREATE_ACLS: Needs(ALL, of.the_database_or_the_cluster),
+    Api.CREATE_ACLS: NeedsAll(ALL, of.the_database_or_the_cluster),
     Api.LIST_ACLS: SeesForItself("DESCRIBE on each resource"),
     Api.DROP_ACLS: SeesForItself("ALL on the database or the cluster"),
 }
