@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import forked
+import pexpect
 import pytest
 from eventually import eventually
 from logins import ASKING, log_in, log_in_by_scram, plain_token
@@ -148,3 +149,25 @@ def test_a_command_that_is_killed_leaves_all_or_nothing(tmp_path: Path, users: R
         assert list(read_users(LocalFiles(), tmp_path / "data" / USERS_FILE)) == ["first"]
     assert users("create", "second", password="hush hush").returncode == 0
     assert '"second"' in users("list", "-o", "json").stdout
+
+
+def test_a_person_types_the_password_twice_and_sees_nothing_of_it(tmp_path: Path) -> None:
+    """At a terminal the command asks; two that differ are asked for again."""
+    command = ["-m", "lakeward", "users", "create", "alice", "--data-dir", str(tmp_path / "data")]
+    person = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=60)
+    for question, answer in (
+        ("Password: ", "hush hush"),
+        ("confirmation: ", "hush hash"),
+        ("Password: ", "hush hush"),
+        ("confirmation: ", "hush hush"),
+    ):
+        person.expect(question)
+        assert "hush" not in person.before
+        person.sendline(answer)
+    person.expect("Made user alice.")
+    assert "hush" not in person.before
+    person.expect(pexpect.EOF)
+    person.close()
+    assert person.exitstatus == 0
+    found = read_users(LocalFiles(), tmp_path / "data" / USERS_FILE)
+    assert found["alice"].secret.is_of("hush hush")
