@@ -6,6 +6,7 @@ Spark's own pages and the list of processes go into the directory, beside event 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import urllib.request
@@ -51,6 +52,7 @@ class Driver:
         self.stream("env")
         self.lookup("option")
         self.script()
+        self.running()
         self.refused()
         self._look_around()
         self._directory.joinpath("shown.txt").write_text("\n".join(self._shown))
@@ -127,6 +129,14 @@ class Driver:
             rows = outcome.rows().to_pylist() if outcome.has_rows else []
             self._shown.append(f"{outcome.message} {outcome.notices} {rows}")
 
+    def running(self) -> None:
+        """A catalog that the session is given while it runs, and a setting of a script."""
+        login = {_USER: "option", _PASSWORD: self._users["option"]}
+        spark = lw.spark.session(self._bootstrap, catalog="later", **login)
+        assert spark.table("later.fluss.a").count() == 3
+        outcomes = lw.spark.script(spark).run(f"SET 'spark.sql.x.password' = '{self._users['option']}'; SET; SELECT 1")
+        self._shown += [f"{outcome.message} {outcome.rows() if outcome.has_rows else ''}" for outcome in outcomes]
+
     def refused(self) -> None:
         """A wrong password, as a catalog and by options: what Spark says of it."""
         options = {**self._options("option"), _PASSWORD: self._users["wrong"]}
@@ -161,8 +171,10 @@ class Driver:
         for page in ("environment/", "SQL/", "jobs/", "StreamingQuery/"):
             with urllib.request.urlopen(f"{self.spark.sparkContext.uiWebUrl}/{page}") as answer:
                 self._shown.append(answer.read().decode())
-        me = psutil.Process()
-        lines = [" ".join(process.cmdline()) for process in (me, *me.children(recursive=True))]
+        me, lines = psutil.Process(), []
+        for process in (me, *me.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # workers come and go
+                lines.append(" ".join(process.cmdline()))
         assert any("lakeward.spark.bridge" in line for line in lines), lines
         self._shown += lines
 

@@ -54,6 +54,11 @@ def is_of_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
+def shown_value(name: str, value: str) -> str:
+    """A value as a person may see it: where a secret is kept, but no secret."""
+    return HIDDEN if is_of_secret(name) and not is_reference(value) else value
+
+
 def without_passwords(text: str) -> str:
     """A text whose URLs name no user, and whose parameters hold no secret."""
     return _SECRET_PARAMETER.sub(rf"\1{HIDDEN}", _USER_INFO.sub("", text))

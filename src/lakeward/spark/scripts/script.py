@@ -40,6 +40,7 @@ from lakeward.language.statements.rows import (
     StopJob,
 )
 from lakeward.language.statements.statement import Statement
+from lakeward.options.secrets import shown_value
 from lakeward.spark.scripts.connectors.port import Surroundings, write_to_standard_output
 from lakeward.spark.scripts.jobs.jobs import Jobs
 from lakeward.spark.scripts.jobs.spark_failure import is_of_spark
@@ -84,10 +85,11 @@ def _create_table(statement: CreateTable, context: Context) -> Outcome:
 def _set(statement: SetOption, context: Context) -> Outcome:
     if statement.key is None:
         known = context.settings.all
-        return Outcome(statement=statement, table=pa.table({"key": list(known), "value": list(known.values())}))
+        shown = [shown_value(key, value) for key, value in known.items()]
+        return Outcome(statement=statement, table=pa.table({"key": list(known), "value": shown}))
     assert statement.value is not None
     notice = context.settings.set(statement.key, statement.value)
-    message = f"{statement.key} = {statement.value}"
+    message = f"{statement.key} = {shown_value(statement.key, statement.value)}"
     return Outcome(statement=statement, message=message, notices=() if notice is None else (notice,))
 
 

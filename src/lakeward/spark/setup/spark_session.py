@@ -15,7 +15,7 @@ from lakeward.runtime.process.child import Child, running_children
 from lakeward.spark.setup.ingest_sources import register_sources
 from lakeward.spark.setup.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.setup.java_home import java_home
-from lakeward.spark.setup.secret_settings import open_settings, options_for
+from lakeward.spark.setup.secret_settings import add_settings, open_settings, options_for
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -160,8 +160,7 @@ def _add_catalog(running: SparkSession, wanted: Mapping[str, str], catalog: str)
             f"The running Spark session has catalog '{catalog}' at {present}, not at {wanted[key]}: stop it first "
             f"(spark.stop()), or give the second cluster a name of its own with catalog='…'."
         )
-    for name, value in wanted.items():
-        running.conf.set(name, value)
+    add_settings(running, wanted)
     return register_sources(running)
 
 

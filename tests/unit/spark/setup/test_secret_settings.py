@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.spark.setup.secret_settings import open_settings, options_for
+from lakeward.spark.setup.secret_settings import add_settings, open_settings, options_for
 
 _PASSWORD = "spark.sql.catalog.fluss.client.security.sasl.password"
 
@@ -28,3 +28,29 @@ def test_executors_elsewhere_are_told_the_value(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PW", "x-secret")
     told = options_for("spark://there:7077", {"p": "${env:PW}", "q": "file:/x", "r": "plain"})
     assert told == {"p": "x-secret", "q": "file:/x", "r": "plain"}
+
+
+class _Conf(dict[str, str]):
+    """Settings, as a session and as a context have them."""
+
+    def set(self, key: str, value: str) -> None:
+        """Take one."""
+        self[key] = value
+
+
+class _Session:
+    """A session that runs, with as much of Spark as settings need."""
+
+    def __init__(self) -> None:
+        self.conf = _Conf()
+        self.of_context = _Conf()
+        self.sparkContext = self._jsc = self
+        self.sc = lambda: type("Context", (), {"conf": lambda _: self.of_context})()
+
+
+def test_a_running_context_learns_of_secrets_so_that_its_event_log_hides_them() -> None:
+    """Spark stars out what its context has; the rest of the settings are the session's alone."""
+    session = _Session()
+    add_settings(session, {_PASSWORD: "x-secret", "spark.sql.x": "1", "spark.y.password": "file:/x"})  # type: ignore[arg-type]
+    assert session.conf == {_PASSWORD: "x-secret", "spark.sql.x": "1", "spark.y.password": "file:/x"}
+    assert session.of_context == {_PASSWORD: "x-secret"}

@@ -22,6 +22,7 @@ from lakeward.spark.scripts.jobs.checkpoint_check import check_checkpoint, is_un
 from lakeward.spark.scripts.jobs.spark_failure import is_of_spark, plain_reason
 from lakeward.spark.setup.ingest_sources import register_sources
 from lakeward.spark.setup.own_pool import own_pool
+from lakeward.spark.setup.secret_settings import add_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -118,7 +119,7 @@ def pipeline_session(spark: SparkSession, definition: PipelineDefinition) -> Spa
     found.conf.set("spark.sql.session.timeZone", definition.time_zone or "UTC")
     for key, value in definition.settings.items():
         try:
-            found.conf.set(key, value)
+            add_settings(found, {key: value})
         except Exception as wrong:
             raise ErrorCode.INVALID_CONFIG.error(
                 f"'{key}' of pipeline '{definition.name}' cannot be set while Spark runs; give it with -D {key}=…."

@@ -14,6 +14,7 @@ from lakeward.spark.scripts.jobs.jobs import Jobs
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.scripts.state.script_settings import ScriptSettings
 from lakeward.spark.scripts.state.script_tables import ScriptTables
+from lakeward.spark.setup.secret_settings import add_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,7 @@ class Context:
             if key not in self.changed:
                 self.changed[key] = spark.conf.get(key, None)
             if spark.conf.get(key, None) != value:
-                spark.conf.set(key, value)
+                add_settings(spark, {key: value})
         return spark
 
     @property

@@ -9,6 +9,7 @@ from lakeward.options.spark import BOOTSTRAP_SERVERS
 from lakeward.query.request.views import View, view_name
 from lakeward.spark.scripts.connectors.fluss.fluss_options import FlussOptions
 from lakeward.spark.setup.jar import CATALOG_CLASS
+from lakeward.spark.setup.secret_settings import add_settings
 from lakeward.spark.setup.spark_session import catalog_settings
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def spark_catalog(spark: SparkSession, options: FlussOptions) -> str:
     name = f"lakeward_{sha256(repr(sorted(wanted.items())).encode()).hexdigest()[:_NAME_DIGITS]}"
     told = {f"{_CATALOGS}{name}.{key}": value for key, value in options.client.items()}
     # The class comes last: with it the catalog is there.
-    for key, value in {**told, **dict(reversed(catalog_settings(options.bootstrap, name).items()))}.items():
-        spark.conf.set(key, value)
+    add_settings(spark, {**told, **dict(reversed(catalog_settings(options.bootstrap, name).items()))})
     return name
 
 
