@@ -5,6 +5,7 @@
 3. Our client where such a cluster has moved most of its logs to remote storage.
 4. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
 5. Topics of a real Kafka as sources and sinks.
+6. Our client where an Apache Fluss asks for a login.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`."""
+    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`, `login`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
@@ -60,6 +61,7 @@ def main(chosen: list[str]) -> int:
         "remote": _from_its_remote_storage,
         "spark": _on_older_spark,
         "kafka": _with_kafka,
+        "login": _with_logins,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -83,6 +85,17 @@ def _into_its_lake() -> list[str]:
     try:
         environ = {"LAKEWARD_PEER_LAKE": json.dumps([cluster.bootstrap, str(cluster.directory)])}
         return _stepwise("lake", ["tests/peer/test_apache_lake.py"], environ, _Coordinator(cluster))
+    finally:
+        cluster.stop()
+
+
+def _with_logins() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with logins: our client …", flush=True)
+    password = "alice-secret"
+    cluster = apache_fluss.start(users={"admin": "admin-secret", "alice": password})
+    try:
+        environ = {"LAKEWARD_PEER_LOGIN": json.dumps([cluster.bootstrap, password])}
+        return _stepwise("login", ["tests/peer/test_apache_login.py"], environ, _Coordinator(cluster))
     finally:
         cluster.stop()
 

@@ -45,7 +45,7 @@ class _Session:
         self.conf = _Conf()
         self.of_context = _Conf()
         self.sparkContext = self._jsc = self
-        self.sc = lambda: type("Context", (), {"conf": lambda _: self.of_context})()
+        self.sc = type("Context", (), {"conf": lambda _: self.of_context})
 
 
 def test_a_running_context_learns_of_secrets_so_that_its_event_log_hides_them() -> None:
