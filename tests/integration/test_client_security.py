@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from certificates import Authority
+from cli_process import Cli
 from server_process import ServerProcess
 
 import lakeward as lw
@@ -42,6 +43,7 @@ def guarded(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> I
         "security__tls__client_auth": "optional",
         "security__login__failure_pause": "1 ms",
         "internal__listener__name": "OPEN",
+        "remote__data__dir": str(directory / "remote"),
     }
     with ServerProcess(directory / "data", **options) as server:
         yield server
@@ -190,3 +192,39 @@ def test_after_a_restart_everybody_logs_in_again(authority: Authority, tmp_path:
             server.restart()
             table.append([{"id": 2}])
             assert table.scan().to_arrow().num_rows == 2
+
+
+@pytest.fixture
+def cli(guarded: ServerProcess, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line of alice, who trusts the server's authority, at the listener that asks and encrypts."""
+    password = tmp_path / "password"
+    password.touch(0o600)
+    password.write_text(_PASSWORD)
+    monkeypatch.setenv("LAKEWARD_USER", "alice")
+    monkeypatch.setenv("LAKEWARD_PASSWORD_FILE", str(password))
+    monkeypatch.setenv("LAKEWARD_CA_FILE", str(authority.ca_file))
+    return Cli(guarded.listeners["BOTH"], tmp_path)
+
+
+def test_the_command_line_logs_in_over_tls(cli: Cli) -> None:
+    """Tables and rows, all from the environment."""
+    cli.ok("tables", "create", "fluss.by_hand", "id INT")
+    cli.ok("append", "fluss.by_hand", "-", "--format", "csv", stdin="id\n1\n")
+    assert cli.rows("head", "fluss.by_hand") == [{"id": 1}]
+    cli.ok("tables", "drop", "fluss.by_hand", "--yes")
+
+
+def test_pages_of_the_server_are_asked_for_by_the_same_login(cli: Cli) -> None:
+    """HTTP over TLS, with the password as a header."""
+    assert cli.document("remote", "status")["store"]
+
+
+def test_a_stranger_at_the_command_line_is_told_what_to_do(
+    guarded: ServerProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1, one sentence, and how to log in."""
+    monkeypatch.delenv("LAKEWARD_USER", raising=False)
+    done = Cli(guarded.listeners["ASKS"], tmp_path).run("databases", "list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--user says who you are" in done.stderr
+    assert "Traceback" not in done.stderr
