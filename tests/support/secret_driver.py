@@ -32,12 +32,7 @@ class Driver:
         conf = {
             _USER: "session",
             _PASSWORD: self._users["session"],
-            "spark.eventLog.enabled": "true",
-            "spark.eventLog.compress": "false",
-            "spark.eventLog.dir": self._directory.joinpath("events").as_uri(),
-            "spark.local.dir": str(self._directory / "local"),
-            "spark.driver.memory": "1g",
-            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            **told["settings"],
             "spark.ui.port": "0",
         }
         self.spark = lw.spark.session(self._bootstrap, master="local[2]", **conf)
