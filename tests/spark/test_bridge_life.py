@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,3 +73,15 @@ def test_a_process_that_dies_in_the_middle_is_one_clear_error(spark: SparkSessio
         df.mapInArrow(kill_bridges, df.schema).write.format("noop").mode("overwrite").save()
     assert "\n" not in str(dead.value)
     assert df.agg({"id": "sum"}).collect()[0][0] == sum(range(100_000))
+
+
+def test_the_socket_is_reachable_by_its_own_user_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """It lies in a directory that nobody else can enter, and is gone when the two have met, or failed to."""
+    python, seen = tmp_path / "python", tmp_path / "seen"
+    python.write_text(f'#!/bin/sh\nstat -c "%a %u %n" "$(dirname "$3")" > {seen}\nexit 1\n')
+    python.chmod(0o700)
+    with pytest.raises(Exception, match="could not be started"):
+        spark.read.format("fluss").options(**{"python": str(python), "table": "a.b"}).load()
+    mode, owner, directory = seen.read_text().split()
+    assert (mode, int(owner)) == ("700", os.getuid())
+    assert not Path(directory).exists()

@@ -11,6 +11,7 @@ import lakeward
 from lakeward.errors import ErrorCode
 from lakeward.spark.scripts.jobs.spark_failure import failure_sentence, is_of_spark
 from lakeward.spark.setup.own_pool import FAIR
+from lakeward.spark.setup.secret_settings import options_for
 
 if TYPE_CHECKING:
     from lakeward.spark.scripts.jobs.jobs import Jobs
@@ -66,6 +67,8 @@ class ScriptStart:
             server=self.server,
             jobs=jobs,
             settings={key: value for key, value in self.settings.items() if not key.startswith(_OF_SESSION)},
-            client_options={key: value for key, value in self.settings.items() if key.startswith(_OF_CLIENT)},
+            client_options=options_for(
+                self.master, {key: value for key, value in self.settings.items() if key.startswith(_OF_CLIENT)}
+            ),
             write_line=write_line,
         )
