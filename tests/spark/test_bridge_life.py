@@ -81,7 +81,7 @@ def test_the_socket_is_reachable_by_its_own_user_alone(spark: SparkSession, tmp_
     python.write_text(f'#!/bin/sh\nstat -c "%a %u %n" "$(dirname "$3")" > {seen}\nexit 1\n')
     python.chmod(0o700)
     with pytest.raises(Exception, match="could not be started"):
-        spark.read.format("fluss").options(**{"python": str(python), "table": "a.b"}).load()
+        spark.read.format("fluss").options(**{"bootstrap.servers": "x:1"}, python=str(python), table="a.b").load()
     mode, owner, directory = seen.read_text().split()
     assert (mode, int(owner)) == ("700", os.getuid())
     assert not Path(directory).exists()

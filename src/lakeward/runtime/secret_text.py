@@ -12,7 +12,7 @@ import stat
 from collections.abc import Mapping
 
 from lakeward.errors import ErrorCode, LakewardError
-from lakeward.options.secrets import HIDDEN, is_reference
+from lakeward.options.secrets import HIDDEN, is_of_secret, is_reference
 
 BYTES_MAX = 1 << 16
 _ENV = re.compile(r"\$\{env:([^}]*)\}")
@@ -62,6 +62,18 @@ class SecretText:
 
     def _wrong(self, why: str) -> LakewardError:
         return ErrorCode.INVALID_CONFIG.error(f"'{self.key}': {why}.")
+
+
+def revealed(options: Mapping[str, str]) -> dict[str, str]:
+    """Options that somebody here has given, with their secrets looked up.
+
+    Never those of others: whoever writes a table's properties would name files of whoever reads the table.
+    """
+    return {key: SecretText(key, value).reveal() if _may_be_secret(key) else value for key, value in options.items()}
+
+
+def _may_be_secret(key: str) -> bool:
+    return is_of_secret(key) or key.rpartition(".")[2] == "token"
 
 
 def read_private(path: str, bytes_max: int) -> bytes:

@@ -9,9 +9,8 @@ from typing import Any
 from lakeward.client.forms.security import security_of
 from lakeward.options import client as rows
 from lakeward.options.option import Option
-from lakeward.options.secrets import is_of_secret
 from lakeward.rpc.client_security import OPEN, ClientSecurity
-from lakeward.runtime.secret_text import SecretText
+from lakeward.runtime.secret_text import revealed
 
 _PREFIX = "client."
 _MB = 1 << 20
@@ -86,8 +85,7 @@ class ClientSettings:
 
 def _store_options(given: Mapping[str, str]) -> dict[str, str]:
     """What has no rows; keys among it may be given by reference."""
-    found = {key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)}
-    return {key: SecretText(key, value).reveal() if is_of_secret(key) else value for key, value in found.items()}
+    return revealed({key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)})
 
 
 def _option_or(option: Option[int], given: Mapping[str, str], otherwise: int) -> int:

@@ -14,6 +14,7 @@ from lakeward.lake.formats import lake_format
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, warehouse_directory
 from lakeward.lake.port import Browsable, LakeReader, LakeSnapshot, Readable
 from lakeward.model.table import TableInfo, TablePath
+from lakeward.runtime.secret_text import revealed
 
 _open: dict[tuple[int, str, tuple[tuple[str, str], ...]], OpenedLake] = {}
 _lock = Lock()
@@ -27,8 +28,9 @@ class OpenedLake:
         self._catalog = catalog
 
     @classmethod
-    def of(cls, format_name: str, properties: Mapping[str, str]) -> OpenedLake:
+    def of(cls, format_name: str, given: Mapping[str, str]) -> OpenedLake:
         """The lake in this place; a place where there is none is refused, and stays as it is."""
+        properties = revealed(given)
         _check_there(format_name, properties)
         key = (os.getpid(), format_name, tuple(sorted(properties.items())))
         with _lock:
