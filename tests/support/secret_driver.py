@@ -119,6 +119,8 @@ class Driver:
             "CREATE TABLE a (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH"
             f" ('bootstrap.servers' = '{self._bootstrap}', 'table.name' = 'fluss.a', {login});"
             "SHOW CREATE TABLE a; DESCRIBE a; EXPLAIN SELECT * FROM a; SELECT count(*) FROM c.fluss.a;"
+            f"CREATE VIEW v AS SELECT * FROM a /*+ OPTIONS({login}) */; SHOW CREATE VIEW v;"
+            "SHOW CREATE CATALOG c; DESCRIBE CATALOG EXTENDED c;"
         )
         for outcome in outcomes:
             rows = outcome.rows().to_pylist() if outcome.has_rows else []

@@ -94,7 +94,7 @@ def _create_view(statement: Show, context: Context) -> _Told:
     columns = f" ({', '.join(f'`{name}`' for name in found.columns)})" if found.columns else ""
     comment = f" COMMENT {_in_quotes(found.comment)}" if found.comment else ""
     head = f"CREATE {'TEMPORARY ' * is_temporary}VIEW {statement.name}{columns}{comment}"
-    return "create view", [f"{head} AS\n{found.text}"]
+    return "create view", [without_secret_options(f"{head} AS\n{found.text}")]
 
 
 def _create_catalog(statement: Show, context: Context) -> _Told:
