@@ -15,7 +15,7 @@ from lakeward.lake.port import LakeCatalog, LakeReader, Readable
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LAKE_FORMAT
 from lakeward.options.tiering import LAKE_WAREHOUSE, LATE_LAKE_FORMAT
-from lakeward.runtime.secret_text import revealed
+from lakeward.runtime.secret_text import reveal_secrets
 
 _CATALOGS = frozenset({"type", "uri", "catalog-impl", "py-catalog-impl"})
 _FORMAT_DEFAULT = "iceberg"
@@ -61,7 +61,7 @@ def lake_properties(info: TableInfo, given: Mapping[str, str]) -> dict[str, str]
     told = {k.removeprefix(prefix): v for k, v in info.descriptor.properties.items() if k.startswith(prefix)}
     place = LAKE_WAREHOUSE.read(info.descriptor.custom_properties)
     known = {} if place is None or names_catalog(told) or names_catalog(given) else {"warehouse": str(place)}
-    return told | known | revealed(given)
+    return told | known | reveal_secrets(given)
 
 
 def names_catalog(properties: Mapping[str, str]) -> bool:

@@ -12,12 +12,12 @@ from lakeward.lake.files.s3_path import is_s3, lake_path
 from lakeward.lake.files.s3_properties import store_settings
 from lakeward.lake.formats import lake_format
 from lakeward.runtime.entropy import SystemEntropy
-from lakeward.runtime.secret_text import revealed
+from lakeward.runtime.secret_text import reveal_secrets
 
 
 def try_lake(format_name: str, given: Mapping[str, str]) -> None:
     """Raise what the first round of a table would; `given` are properties by the format's own names."""
-    properties = revealed(given)
+    properties = reveal_secrets(given)
     place = properties.get("warehouse")
     if place is None or names_catalog(properties) or not (is_s3(place) or urlparse(place).scheme in {"", "file"}):
         lake_format(format_name).catalog(properties)

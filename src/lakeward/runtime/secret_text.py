@@ -64,7 +64,7 @@ class SecretText:
         return ErrorCode.INVALID_CONFIG.error(f"'{self.key}': {why}.")
 
 
-def revealed(options: Mapping[str, str]) -> dict[str, str]:
+def reveal_secrets(options: Mapping[str, str]) -> dict[str, str]:
     """Options that somebody here has given, with their secrets looked up.
 
     Never those of others: whoever writes a table's properties would name files of whoever reads the table.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lakeward.errors import InvalidError
-from lakeward.runtime.secret_text import BYTES_MAX, SecretText, revealed
+from lakeward.runtime.secret_text import BYTES_MAX, SecretText, reveal_secrets
 
 
 def secret(text: str) -> SecretText:
@@ -93,5 +93,5 @@ def test_only_what_sounds_like_a_secret_is_looked_up(tmp_path: Path) -> None:
     """A warehouse may be a file: address; keys and tokens of a store, and of a catalog, are secrets."""
     kept(tmp_path / "pw", b"pw")
     place = f"file:{tmp_path}/pw"
-    told = revealed({"warehouse": place, "s3.secret-access-key": place, "token": place, "uri": "x"})
+    told = reveal_secrets({"warehouse": place, "s3.secret-access-key": place, "token": place, "uri": "x"})
     assert told == {"warehouse": place, "s3.secret-access-key": "pw", "token": "pw", "uri": "x"}

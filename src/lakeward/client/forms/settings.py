@@ -10,7 +10,7 @@ from lakeward.client.forms.security import security_of
 from lakeward.options import client as rows
 from lakeward.options.option import Option
 from lakeward.rpc.client_security import OPEN, ClientSecurity
-from lakeward.runtime.secret_text import revealed
+from lakeward.runtime.secret_text import reveal_secrets
 
 _PREFIX = "client."
 _MB = 1 << 20
@@ -85,7 +85,7 @@ class ClientSettings:
 
 def _store_options(given: Mapping[str, str]) -> dict[str, str]:
     """What has no rows; keys among it may be given by reference."""
-    return revealed({key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)})
+    return reveal_secrets({key: value for key, value in given.items() if rows.CLIENT_OPTIONS.is_open(key)})
 
 
 def _option_or(option: Option[int], given: Mapping[str, str], otherwise: int) -> int:

@@ -14,7 +14,7 @@ from lakeward.lake.formats import lake_format
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, warehouse_directory
 from lakeward.lake.port import Browsable, LakeReader, LakeSnapshot, Readable
 from lakeward.model.table import TableInfo, TablePath
-from lakeward.runtime.secret_text import revealed
+from lakeward.runtime.secret_text import reveal_secrets
 
 _open: dict[tuple[int, str, tuple[tuple[str, str], ...]], OpenedLake] = {}
 _lock = Lock()
@@ -30,7 +30,7 @@ class OpenedLake:
     @classmethod
     def of(cls, format_name: str, given: Mapping[str, str]) -> OpenedLake:
         """The lake in this place; a place where there is none is refused, and stays as it is."""
-        properties = revealed(given)
+        properties = reveal_secrets(given)
         _check_there(format_name, properties)
         key = (os.getpid(), format_name, tuple(sorted(properties.items())))
         with _lock:
