@@ -141,7 +141,7 @@ def test_rows_of_primary_key_tables_are_changed(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("SELECT 1, 3.7", "INT, and the query gives DECIMAL(2,1)"),
+        ("SELECT 1, 3.7", "INT, and the query gives DECIMAL(2, 1)"),
         ("SELECT n, d FROM (VALUES (1, CAST(3.7 AS DOUBLE))) AS t (n, d)", "INT, and the query gives DOUBLE"),
     ],
 )
@@ -235,6 +235,39 @@ def test_windows_of_moments_begin_by_the_local_clock(bench: Bench) -> None:
         (datetime(2024, 1, 1, 4), 1),
         (datetime(2024, 1, 1, 5), 2),
     ]
+    bench.run("RESET 'table.local-time-zone'")
+
+
+@pytest.mark.parametrize(
+    ("zone", "windows"),
+    [
+        ("Asia/Kolkata", [(datetime(2026, 1, 1), 3)]),
+        ("UTC", [(datetime(2025, 12, 31), 2), (datetime(2026, 1, 1), 1)]),
+    ],
+)
+def test_so_do_those_of_a_stream_without_a_watermark(
+    bench: Bench, zone: str, windows: list[tuple[datetime, int]]
+) -> None:
+    """Spark only needs a time of its own where a watermark is."""
+    bench.run(
+        "CREATE TABLE seen (id BIGINT, at TIMESTAMP_LTZ(3));"
+        "CREATE TABLE days (day_start TIMESTAMP(3), n BIGINT, PRIMARY KEY (day_start) NOT ENFORCED);"
+        "INSERT INTO seen VALUES (1, TO_TIMESTAMP_LTZ(1767222000, 0)), (2, TO_TIMESTAMP_LTZ(1767225599, 0)),"
+        " (3, TO_TIMESTAMP_LTZ(1767225600, 0));"
+        f"SET 'table.local-time-zone' = '{zone}'"
+    )
+    day = "INTERVAL '1' DAY"
+    bench.run(f"INSERT INTO days SELECT TUMBLE_START(at, {day}), COUNT(*) FROM seen GROUP BY TUMBLE(at, {day})")
+    assert bench.table("days") == windows
+    bench.run("RESET 'table.local-time-zone'")
+
+
+def test_a_window_without_a_name_is_called_by_its_place(bench: Bench) -> None:
+    """As every other expression is."""
+    at = "(VALUES (TIMESTAMP '2026-01-01 00:00:01')) AS t (at)"
+    minute = "INTERVAL '1' MINUTE"
+    (outcome,) = bench.run(f"SELECT COUNT(*), TUMBLE_END(at, {minute}) FROM {at} GROUP BY TUMBLE(at, {minute})")
+    assert outcome.rows().column_names == ["EXPR$0", "EXPR$1"]
 
 
 def test_windows_of_bounded_rows(bench: Bench) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sqlglot import exp
 
@@ -19,6 +18,7 @@ from lakeward.language.plan.shape.window import (
     Window,
     cumulate,
     group_window,
+    local_time,
     make_window,
     window_of_call,
     window_part,
@@ -75,13 +75,15 @@ def _rewrite_windows(select: exp.Select) -> None:
     group = select.args.get("group")
     for key in list(group.expressions) if group else []:
         if kind := group_window(key):
-            windows.append(_local(window_of_call(key, kind, None, None)))
+            windows.append(window_of_call(key, kind, None, None))
             key.replace(windows[-1].spark())
     for node in list(select.find_all(exp.Anonymous)):
         if (part := window_part(node)) and node.find_ancestor(exp.Select) is select:
-            window = _local(window_of_call(node, part[0], None, None))
+            window = window_of_call(node, part[0], None, None)
             value = window.field(part[1])
-            node.replace(value)
+            is_shown = node.parent is select and node.arg_key == "expressions"
+            # A field would give its own name.
+            node.replace(name_as(value, f"EXPR${node.index}") if is_shown else value)
 
 
 def windowed_rows(node: WindowTable, time: exp.Expr) -> exp.Query:
@@ -90,13 +92,13 @@ def windowed_rows(node: WindowTable, time: exp.Expr) -> exp.Query:
     inner = exp.select("*").from_(node.this.copy())
     if node.kind == CUMULATE:
         step, size, *offset = intervals
-        whole = _local(make_window(TUMBLE, time, (size, *offset), None, None))
+        whole = make_window(TUMBLE, time, (size, *offset), None, None)
         rows = put_under(inner.select(name_as(whole.spark(), "__window")), "rows")
         shown = exp.Star(except_=[column("__window")])
-        each = exp.select(shown, cumulate(column("__window"), whole.time, step)).from_(rows)
+        each = exp.select(shown, cumulate(column("__window"), local_time(time), step)).from_(rows)
         last = exp.Sub(this=column("window_end"), expression=_millisecond())
         return exp.select("*", name_as(last, "window_time")).from_(put_under(each, "rows"))
-    window = _local(make_window(node.kind, time, intervals, None, None))
+    window = make_window(node.kind, time, intervals, None, None)
     rows = inner.select(name_as(window.spark(), "__window"))
     start = exp.Dot(this=column("__window"), expression=exp.to_identifier("start"))
     end = exp.Dot(this=column("__window"), expression=exp.to_identifier("end"))
@@ -105,13 +107,6 @@ def windowed_rows(node: WindowTable, time: exp.Expr) -> exp.Query:
     return exp.select(
         star, name_as(start, "window_start"), name_as(end, "window_end"), name_as(last, "window_time")
     ).from_(put_under(rows, "rows"))
-
-
-def _local(window: Window) -> Window:
-    """Windows begin by the clock of the session's zone: of a TIMESTAMP_LTZ Spark would cut them in UTC."""
-    if window.kind == SESSION:
-        return window
-    return replace(window, time=exp.Cast(this=window.time, to=exp.DataType.build("TIMESTAMP")))
 
 
 def _millisecond() -> exp.Expr:

@@ -33,7 +33,7 @@ class Around(SparkForm):
     """A form around an aggregate, its only argument: FILTER and OVER belong to what is inside."""
 
 
-def form(text: str, arguments: Iterable[exp.Expression] = (), *, gives: Number | None = None) -> SparkForm:
+def form(text: str, arguments: Iterable[exp.Expr] = (), *, gives: Number | None = None) -> SparkForm:
     """A node that prints as the text with the arguments in its holes."""
     made = SparkForm(this=text, expressions=list(arguments))
     if gives is not None:

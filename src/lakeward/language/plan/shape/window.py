@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlglot import exp
 
+from lakeward.language.functions.shape.form import form
 from lakeward.language.place import ScriptError
 from lakeward.language.plan.shape.relation import TIME, EventTime
 from lakeward.language.plan.shape.trees import column, place_of, spark_call, text
@@ -31,6 +32,8 @@ class Window:
     time: exp.Expr
     intervals: tuple[exp.Expr, ...]
     is_ntz_twin: bool = False
+    is_local: bool = False
+    """Whether it begins by the clock of the session's zone: of a TIMESTAMP_LTZ Spark would cut it in UTC."""
     column: exp.Expr | None = None
     """Where rows have it already."""
 
@@ -39,16 +42,17 @@ class Window:
         if self.column is not None:
             return self.column.copy()
         texts = [text(interval_text(interval)) for interval in self.intervals]
+        time = local_time(self.time) if self.is_local else self.time.copy()
         if self.kind == SESSION:
-            return spark_call("session_window", self.time.copy(), *texts)
+            return spark_call("session_window", time, *texts)
         if self.kind == HOP:
             slide, size, *offset = texts
-            return spark_call("window", self.time.copy(), size, slide, *offset)
+            return spark_call("window", time, size, slide, *offset)
         size, *offset = texts
-        return spark_call("window", self.time.copy(), size, *([size.copy(), *offset] if offset else []))
+        return spark_call("window", time, size, *([size.copy(), *offset] if offset else []))
 
     def field(self, name: str) -> exp.Expr:
-        """One of WINDOW_COLUMNS of this window, in the type of the time column."""
+        """One of WINDOW_COLUMNS of this window, in the type of the time column; a local one is a TIMESTAMP."""
         value: exp.Expr = exp.Dot(this=self.spark(), expression=exp.to_identifier(_FIELDS[name], quoted=True))
         if self.is_ntz_twin:
             epoch = exp.Cast(this=text(_EPOCH), to=exp.DataType.build("TIMESTAMP"))
@@ -61,6 +65,11 @@ class Window:
     def same_as(self, other: Window) -> bool:
         """Whether both are the same stretches of the same time."""
         return self.spark() == other.spark()
+
+
+def local_time(time: exp.Expr) -> exp.Expr:
+    """A time without its zone, as the session's zone shows it."""
+    return form("CAST({0} AS TIMESTAMP_NTZ)", [time.copy()])
 
 
 def interval_text(interval: exp.Expr) -> str:
@@ -110,7 +119,8 @@ def make_window(
         if not time.is_ntz and kind != SESSION:
             _check_zone(kind, intervals, time.zone)
         return Window(kind, column(TIME, alias), intervals, time.is_ntz)
-    return Window(kind, when, intervals)
+    # The gap of a session is as long as it is, whatever the clock on the wall does meanwhile.
+    return Window(kind, when, intervals, is_local=kind != SESSION)
 
 
 _SECONDS: Final = {"week": 604800, "day": 86400, "hour": 3600, "minute": 60, "second": 1, "millisecond": 0.001}

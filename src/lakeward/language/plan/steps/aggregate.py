@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from lakeward.language.changes import CHANGE_TYPE, Changes
@@ -66,12 +68,12 @@ class _Grouping:
         owner = self.scope.owner(when) if isinstance(when, exp.Column) else None
         if owner is None:
             window = window_of_call(node, kind, None, None)
-            return Window(kind, resolve(window.time, self.scope, self.block.rename), window.intervals)
+            return replace(window, time=resolve(window.time, self.scope, self.block.rename))
         time, alias = self.block.time_of(owner[0].alias)
         window = window_of_call(node, kind, time, alias)
         if isinstance(window.time, exp.Column) and window.time.name == TIME:
             return window
-        return Window(kind, self.block.rename(owner[0], owner[1]), window.intervals)
+        return replace(window, time=self.block.rename(owner[0], owner[1]))
 
     def plain(self, tree: exp.Expr) -> exp.Expr:
         """An expression with its columns found and its windows told as Spark has them."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from lakeward.errors import LakewardError
 from lakeward.language.changes import CHANGE_TYPE, Changes
 from lakeward.language.functions import spark_text, to_spark
 from lakeward.language.place import Place, ScriptError
@@ -25,7 +26,7 @@ from lakeward.spark.scripts.planning.fitting import fits, keeps_apart
 from lakeward.spark.scripts.planning.net_changes import net_changes
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.setup.own_pool import own_pool
-from lakeward.spark.table.types import spark_schema
+from lakeward.spark.table.types import data_type_of_spark, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -145,16 +146,24 @@ def _check_type(found: DataType, name: str, wanted: DataType, table: SinkTable) 
     """A text that should be a number, a fraction for a whole one, are mistakes more often than not."""
     if fits(found, wanted):
         return
-    said = wanted.simpleString().upper()
+    said = _in_script(wanted)
     raise ScriptError(
         table.place_of(name),
-        f"column '{name}' of {table.definition} is {said}, and the query gives {found.simpleString().upper()}: "
+        f"column '{name}' of {table.definition} is {said}, and the query gives {_in_script(found)}: "
         f"say CAST(… AS {said}) if that is meant.",
     )
 
 
+def _in_script(of: DataType) -> str:
+    """A type of Spark's as scripts write it: its TIMESTAMP is TIMESTAMP_LTZ here."""
+    try:
+        return str(data_type_of_spark(of.jsonValue()))
+    except LakewardError:
+        return of.simpleString().upper()
+
+
 def _merging_keys(name: str, found: DataType, wanted: DataType, table: SinkTable) -> ScriptError:
-    told, given = wanted.simpleString().upper(), found.simpleString().upper()
+    told, given = _in_script(wanted), _in_script(found)
     return ScriptError(
         table.place_of(name),
         f"column '{name}' of the primary key of {table.definition} is {told}, and the query gives {given}: different "
