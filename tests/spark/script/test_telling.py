@@ -125,3 +125,63 @@ def test_a_time_zone_has_to_be_one(bench: Bench) -> None:
     with pytest.raises(ScriptError, match="'Mars/X' is no time zone"):
         bench.run("SET 'table.local-time-zone' = 'Mars/X'")
     bench.run("SET 'table.local-time-zone' = '+02:00'; RESET 'table.local-time-zone'")
+
+
+def test_current_names_are_the_script_s(bench: Bench) -> None:
+    """And not those of Spark's own catalog."""
+    assert bench.rows("SELECT CURRENT_DATABASE(), CURRENT_CATALOG") == [(bench.database, "here")]
+    (outcome,) = bench.run("SELECT CURRENT_DATABASE()")
+    assert outcome.rows().column_names == ["EXPR$0"]
+
+
+def test_a_function_that_there_is_not_is_named(bench: Bench) -> None:
+    """With one that is like it, and without Spark's ways to look for it."""
+    with pytest.raises(ScriptError) as wrong:
+        bench.run("SELECT 1,\n  CHAR_LENGHT('x')")
+    assert (wrong.value.place, wrong.value.sentence) == (
+        Place(2, 3),
+        "there is no function `CHAR_LENGHT`; did you mean CHAR_LENGTH?",
+    )
+
+
+def test_a_column_that_is_not_grouped_by_is_told_without_a_plan(bench: Bench) -> None:
+    """Spark prints its tree behind the sentence."""
+    with pytest.raises(ScriptError, match="not participating in the GROUP BY") as wrong:
+        bench.run("SELECT g, COUNT(*) FROM (VALUES ('a', 1)) AS t (g, n) GROUP BY n")
+    assert "Aggregate" not in wrong.value.sentence
+
+
+def test_a_catalog_in_use_stays(bench: Bench) -> None:
+    """As in Flink."""
+    with pytest.raises(ScriptError, match="the catalog here is in use: say USE CATALOG default_catalog first"):
+        bench.run("DROP CATALOG here")
+    bench.run("USE CATALOG default_catalog; DROP CATALOG here")
+    with pytest.raises(ScriptError, match="no catalog 'here'"):
+        bench.run("USE CATALOG here")
+    bench.restart()
+
+
+def test_a_definition_that_is_forgotten_says_what_stays(bench: Bench) -> None:
+    """And how that is dropped, which makes room for another table."""
+    bench.run(
+        f"USE CATALOG default_catalog; CREATE DATABASE {bench.database}; USE {bench.database}; CREATE TABLE t (a INT)"
+    )
+    with pytest.raises(ScriptError, match=r"is there already, and is another: its columns are a INT, not a BIGINT\."):
+        bench.run("CREATE TABLE t (a BIGINT)")
+    (outcome,) = bench.run("DROP TABLE t")
+    way = f"DROP TABLE fluss.{bench.database}.t"
+    full = f"default_catalog.{bench.database}.t"
+    assert outcome.notices == (f"{full} is forgotten; table {bench.database}.t stays on the cluster: {way} drops it.",)
+    with pytest.raises(ScriptError, match=f"or drop it: {way}\\."):
+        bench.run("CREATE TABLE t (a BIGINT)")
+    bench.run(f"{way}; CREATE TABLE t (a BIGINT); {way}; USE CATALOG here")
+
+
+def test_an_update_cuts_no_fraction_unasked(bench: Bench) -> None:
+    """As an INSERT does not."""
+    bench.run("CREATE TABLE t (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED); INSERT INTO t VALUES (1, 2)")
+    with pytest.raises(ScriptError, match=r"column 'v' of .* is INT, and the query gives DECIMAL.*: say CAST") as wrong:
+        bench.run("UPDATE t SET v = v * 1.9 WHERE id = 1")
+    assert wrong.value.place == Place(1, 18)
+    bench.run("UPDATE t SET v = CAST(v * 1.9 AS INT) WHERE id = 1")
+    assert bench.table("t") == [(1, 3)]

@@ -43,7 +43,8 @@ def refuse_tree(reader: Reader, error: TreeError, end: int) -> NoReturn:
         question = reader.asks_semicolon() if first < at < end else ""
         if question:
             reader.refuse(f"{reader.next_label} is not expected here.{question}")
-    for at in range(max(first, stop - 2), min(stop + 2, end)):
+    # Where a unit is missing, what stands there is no clause that is misspelt.
+    for at in range(max(first, stop - 2), min(stop + 2, end)) if "a unit" not in message else ():
         reader.at = at
         near = reader.near(_CLAUSES) if reader.key not in _KNOWN else ""
         if near:

@@ -135,9 +135,9 @@ class FlussCatalog:
             create(self._conn, TablePath(table.database, table.name), wanted.descriptor)
         except AlreadyExistsError:
             found = self._conn.table(f"{table.database}.{table.name}").info
-            check_same(table, wanted.descriptor, found)
+            check_same(table, wanted.descriptor, found, str(table))
             for difference in generated_differences(table, self._definition(found)):
-                raise not_the_same(table, found, difference) from None
+                raise not_the_same(table, found, difference, str(table)) from None
             return Made(is_new=False)
         return Made(is_new=True, notices=wanted.notices)
 

@@ -11,8 +11,8 @@ _OURS = re.compile(r"(?:^|: )lakeward\.[\w.]+: (.+?)(?:\s+SQLSTATE: \w+)?$", re.
 _BUSY = "Python worker failed to connect back"
 _WRAPPING = re.compile(r"^(?:\[STREAM_FAILED\] )?Query \[id = [^]]*\] terminated with exception: ")
 _BEHIND = re.compile(
-    r"; line \d+ pos \d+;.*|\n=== Streaming Query ===.*|\n== (?:SQL|DataFrame) .*|\n\s+at [\w.$]+\(.*"
-    r"|\n+JVM stacktrace:.*|\s*SQLSTATE: \w+",
+    r"; line \d+ pos \d+;.*|;\n['~]?[A-Z]\w*(?: .*)?\n.*|\n=== Streaming Query ===.*|\n== (?:SQL|DataFrame) .*"
+    r"|\n\s+at [\w.$]+\(.*|\n+JVM stacktrace:.*|\s*SQLSTATE: \w+",
     re.DOTALL,
 )
 #: A cause in the trace that Java prints.

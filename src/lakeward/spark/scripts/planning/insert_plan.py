@@ -122,7 +122,7 @@ def _fit(relation: Relation, engine: SparkEngine, table: SinkTable, change: exp.
     ).from_(put_under(relation.tree, "query"))
     frame = engine.frame(tree)
     shown = []
-    for own, wanted in zip(table.definition.physical, _spark_fields(table.definition), strict=True):
+    for own, wanted in zip(table.definition.physical, spark_fields(table.definition), strict=True):
         if own.name in columns:
             value = frame[f"`#{list(columns).index(own.name)}`"]
             found = frame.schema[f"#{list(columns).index(own.name)}"].dataType
@@ -135,7 +135,8 @@ def _fit(relation: Relation, engine: SparkEngine, table: SinkTable, change: exp.
     return frame.select(*shown, *([frame[CHANGE_TYPE]] if change is not None else []))
 
 
-def _spark_fields(definition: TableDefinition) -> list[StructField]:
+def spark_fields(definition: TableDefinition) -> list[StructField]:
+    """The columns that a table stores, as Spark has them."""
     from pyspark.sql.types import StructType
 
     schema = Schema.of([Column(column.name, column.type) for column in definition.physical])
@@ -144,12 +145,16 @@ def _spark_fields(definition: TableDefinition) -> list[StructField]:
 
 def _check_type(found: DataType, name: str, wanted: DataType, table: SinkTable) -> None:
     """A text that should be a number, a fraction for a whole one, are mistakes more often than not."""
-    if fits(found, wanted):
-        return
+    if not fits(found, wanted):
+        raise not_fitting(name, table.definition, found, wanted, table.place_of(name))
+
+
+def not_fitting(name: str, table: TableDefinition, found: DataType, wanted: DataType, place: Place) -> ScriptError:
+    """What to raise where a value does not go into a column."""
     said = _in_script(wanted)
-    raise ScriptError(
-        table.place_of(name),
-        f"column '{name}' of {table.definition} is {said}, and the query gives {_in_script(found)}: "
+    return ScriptError(
+        place,
+        f"column '{name}' of {table} is {said}, and the query gives {_in_script(found)}: "
         f"say CAST(… AS {said}) if that is meant.",
     )
 

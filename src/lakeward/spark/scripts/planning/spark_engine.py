@@ -150,7 +150,18 @@ class SparkEngine:
 
     def frame(self, query: exp.Expr) -> DataFrame:
         """The rows of a planned query."""
-        return self._spark.sql(spark_text(to_spark(query)))
+        return self._spark.sql(spark_text(to_spark(self._with_current_names(query))))
+
+    def _with_current_names(self, query: exp.Expr) -> exp.Expr:
+        """CURRENT_DATABASE() and CURRENT_CATALOG are the script's, which Spark does not know."""
+        current = {"CURRENT_DATABASE": self._tables.database, "CURRENT_CATALOG": self._tables.catalog}
+
+        def name(node: exp.Expr) -> exp.Expr:
+            is_call = isinstance(node, exp.Anonymous) and not node.expressions
+            return trees.text(current[node.name.upper()]) if is_call and node.name.upper() in current else node
+
+        is_asked = any(node.name.upper() in current for node in query.find_all(exp.Anonymous))
+        return query.transform(name) if is_asked else query
 
     def columns(self, query: exp.Query) -> tuple[str, ...]:
         """The columns of bounded rows."""

@@ -7,11 +7,13 @@ from sqlglot import exp
 from lakeward.language.functions import spark_text, to_spark
 from lakeward.language.place import ScriptError
 from lakeward.language.plan.shape.relation import Relation
-from lakeward.language.plan.shape.trees import place_of, put_under
+from lakeward.language.plan.shape.trees import name_as, place_of, put_under
 from lakeward.language.plan.stream import bounded_query
 from lakeward.language.statements.rows import RowChange
 from lakeward.language.statements.statement import Name, Statement
 from lakeward.language.statements.table_definition import TableDefinition
+from lakeward.spark.scripts.planning.fitting import fits
+from lakeward.spark.scripts.planning.insert_plan import not_fitting, spark_fields
 from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.statements.context import Context, within
@@ -29,8 +31,25 @@ def change_rows(statement: RowChange, context: Context) -> Outcome:
                 _name_target(node, context)
             elif node.db or node.name.lower() not in inner:
                 node.replace(put_under(_read(node, engine), node.alias_or_name))
+        if isinstance(tree, exp.Update):
+            _check_values(statement, tree, context)
         context.spark.sql(spark_text(to_spark(tree)))
     return Outcome(statement=statement, message=f"{statement.kind.lower()} done")
+
+
+def _check_values(statement: RowChange, tree: exp.Update, context: Context) -> None:
+    """SET v = 3.7 would cut the fraction off without a word, as an INSERT would: both want a CAST."""
+    found = context.tables.find(tuple(part.name for part in _target(statement.tree).parts))
+    pairs = [(one.this, one.expression) for one in tree.expressions if isinstance(one, exp.EQ)]
+    if not isinstance(found, TableDefinition) or not pairs:
+        return
+    values = exp.select(*(name_as(value.copy(), f"#{at}") for at, (_, value) in enumerate(pairs)))
+    given = context.spark.sql(spark_text(to_spark(values.from_(tree.this.copy())))).schema
+    wanted = {field.name.lower(): field.dataType for field in spark_fields(found)}
+    for at, (column, value) in enumerate(pairs):
+        kind = wanted.get(column.name.lower())
+        if kind is not None and not fits(given[f"#{at}"].dataType, kind):
+            raise not_fitting(column.name, found, given[f"#{at}"].dataType, kind, place_of(value))
 
 
 def _target(tree: exp.Expr) -> exp.Table:

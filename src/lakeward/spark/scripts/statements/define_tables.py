@@ -17,7 +17,7 @@ from lakeward.language.statements.define import (
 from lakeward.language.statements.statement import Name
 from lakeward.language.statements.table_definition import TableDefinition
 from lakeward.model.data_types import TypeRoot
-from lakeward.spark.scripts.catalogs import fluss_catalog
+from lakeward.spark.scripts.catalogs import fluss_catalog, memory_catalog
 from lakeward.spark.scripts.connectors.fluss.fluss_options import BUCKET_COUNT, BUCKET_KEY
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_tables import View
@@ -181,6 +181,8 @@ def drop(statement: Drop, context: Context) -> Outcome:
     message = f"{statement.what.lower()} {name} dropped"
     match statement.what:
         case "CATALOG":
+            if name.parts[0] == tables.catalog:
+                raise ScriptError(name.place, f"the catalog {name} is in use: say USE CATALOG default_catalog first.")
             tables.catalogs.drop(name.parts[0], missing_ok=statement.if_exists)
         case "DATABASE" | "SCHEMA":
             catalog, database = _database(name, context)
@@ -188,11 +190,12 @@ def drop(statement: Drop, context: Context) -> Outcome:
                 database, if_exists=statement.if_exists, is_cascade=statement.is_cascade
             )
         case _:
-            _drop_table(statement, context)
+            return Outcome(statement=statement, message=message, notices=_drop_table(statement, context))
     return Outcome(statement=statement, message=message)
 
 
-def _drop_table(statement: Drop, context: Context) -> None:
+def _drop_table(statement: Drop, context: Context) -> tuple[str, ...]:
+    """What the user should know of it."""
     tables, name = context.tables, statement.name
     full = tables.full(name.parts)
     found = tables.find(name.parts)
@@ -200,10 +203,11 @@ def _drop_table(statement: Drop, context: Context) -> None:
     if found is None:
         if not statement.if_exists:
             raise ScriptError(name.place, tables.unknown(name.parts))
-        return
+        return ()
     if isinstance(found, View) != is_view:
         other = "VIEW" if isinstance(found, View) else "TABLE"
         raise ScriptError(name.place, f"{name} is a {other.lower()}: say DROP {other}.")
+    stays = _what_stays(found, context)
     if full in tables.temporary:
         del tables.temporary[full]
     elif statement.is_temporary:
@@ -212,6 +216,19 @@ def _drop_table(statement: Drop, context: Context) -> None:
         del tables.views[full]
     else:
         tables.catalog_of(found.catalog).drop_table(found.database, found.name, if_exists=statement.if_exists)
+    return stays
+
+
+def _what_stays(found: TableDefinition | View, context: Context) -> tuple[str, ...]:
+    """Of a definition that is only the script's: where its rows are afterwards."""
+    tables = context.tables
+    if isinstance(found, View):
+        return ()
+    full = (found.catalog, found.database, found.name)
+    if full not in tables.temporary and tables.catalog_of(found.catalog).kind != memory_catalog.KIND:
+        return ()
+    tell = getattr(tables.connectors.connector_of(found), "stays", None)
+    return () if tell is None else (tell(found),)
 
 
 def alter_table(statement: AlterTable, context: Context) -> Outcome:

@@ -239,6 +239,7 @@ def test_spark_s_own_statements_are_handed_over(text: str) -> None:
     [
         ("hello", HERE, "expected a statement such as CREATE, INSERT or SELECT, found 'hello'."),
         ("SHOW TABELS", Place(1, 6), "expected what to show, such as TABLES, found 'TABELS'. Did you mean TABLES?"),
+        ("SELECT INTERVAL '1' FORTNIGHT", Place(1, 21), "expected a unit such as SECOND, found 'FORTNIGHT'."),
         ("SHOW CREATE t", Place(1, 13), "expected TABLE, VIEW or CATALOG after SHOW CREATE, found 't'."),
         ("ALTER VIEW v RENAME w", Place(1, 21), "expected 'TO' after RENAME, found 'w'."),
         ("SHOW TABLES t", Place(1, 13), "expected LIKE or the end of the statement, found 't'."),

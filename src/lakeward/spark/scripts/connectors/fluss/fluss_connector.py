@@ -46,7 +46,7 @@ class FlussConnector:
         wanted = new_table(table, options.properties, ClusterLimits.of(conn))
         found = _find(conn, options)
         if found is not None:
-            check_same(table, wanted.descriptor, found)
+            check_same(table, wanted.descriptor, found, f"fluss.{options.path}")
             return ()
         conn.create_database(options.path.database, exist_ok=True)
         create(conn, options.path, wanted.descriptor)
@@ -70,6 +70,14 @@ class FlussConnector:
         """Make what of a change the cluster stores; sentences that the user should read."""
         options = self.options_of(table)
         return alter(connection(options.connection), options.path, change)
+
+    def stays(self, table: TableDefinition) -> str:
+        """What there is after a definition of the table was forgotten."""
+        options = self.options_of(table)
+        if options.bootstrap != self._surroundings.bootstrap_servers:
+            return f"{table} is forgotten; table {options.path} stays on the cluster at {options.bootstrap}."
+        way = f"DROP TABLE fluss.{options.path} drops it"
+        return f"{table} is forgotten; table {options.path} stays on the cluster: {way}."
 
     def partitions(self, table: TableDefinition) -> list[dict[str, str]]:
         """The partitions there are: key and value."""

@@ -165,18 +165,21 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {'copies' if noun == 'copy' else noun + 's'}"
 
 
-def check_same(table: TableDefinition, wanted: TableDescriptor, found: TableInfo) -> None:
-    """Refuse a definition that says other than the table that is there; the first difference is named."""
+def check_same(table: TableDefinition, wanted: TableDescriptor, found: TableInfo, name: str) -> None:
+    """Refuse a definition that says other than the table that is there; the first difference is named.
+
+    `name` is what the table is called in a script that drops it.
+    """
     difference = next(_differences(table, wanted.normalize(), found.descriptor), None)
     if difference is not None:
-        raise not_the_same(table, found, difference)
+        raise not_the_same(table, found, difference, name)
 
 
-def not_the_same(table: TableDefinition, found: TableInfo, difference: str) -> LakewardError:
+def not_the_same(table: TableDefinition, found: TableInfo, difference: str, name: str) -> LakewardError:
     """What to raise where a definition is of another table than the one that is there."""
     return ErrorCode.INVALID_TABLE.error(
         f"Table {found.path} is there already, and not as {table} says: {difference}. Give the definition another name"
-        " with 'table.name', say what the table is, or drop it."
+        f" with 'table.name', say what the table is, or drop it: DROP TABLE {name}."
     )
 
 
