@@ -200,10 +200,14 @@ def check_authentication(settings: Mapping[str, str], listeners: Iterable[Endpoi
             raise _refusal(f"'{PROTOCOL_MAP.key}' names '{name}', and no listener has that name")
     for name, protocol in protocols.items():
         _check_name(name, protocol)
-    if not any(protocol.asks_who for protocol in protocols.values()):
+    asks = any(protocol.asks_who for protocol in protocols.values())
+    encrypts = any(protocol.encrypts for protocol in protocols.values())
+    if not asks:
         _refuse_in_vain(settings, _OF_LOGINS, "asks for a login", "SASL")
+    if not asks and not encrypts:
+        _refuse_in_vain(settings, (LOGIN_TIMEOUT,), "asks for a login or encrypts", "SASL")
     _check_listener_users(settings, protocols)
-    _check_encryption(settings, any(protocol.encrypts for protocol in protocols.values()))
+    _check_encryption(settings, encrypts)
 
 
 def _check_name(name: str, protocol: ListenerProtocol) -> None:

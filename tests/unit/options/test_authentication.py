@@ -44,6 +44,7 @@ def test_protocols_have_names(word: str, protocol: ListenerProtocol) -> None:
         ({"security.sasl.enabled.mechanisms": "PLAIN"}, "no listener asks for a login"),
         ({"security.users.first": "alice:hush"}, "no listener asks for a login"),
         ({"security.login.max-failures-per-minute": "9"}, "no listener asks for a login"),
+        ({"security.login.timeout": "9s"}, "no listener asks for a login or encrypts"),
         ({**ASKING, "security.sasl.enabled.mechanisms": "GSSAPI"}, "not one of PLAIN, SCRAM-SHA-256"),
         ({**ASKING, "security.sasl.enabled.mechanisms": ","}, "No mechanism is named"),
         ({**ASKING, "security.sasl.listener.name.fluss.plain.jaas.config": "hush"}, "no listener that asks"),
