@@ -150,7 +150,7 @@ def test_tls_and_plain_text_do_not_mix(guarded: ServerProcess, authority: Author
     """Neither way around; nothing waits for long."""
     with pytest.raises(DeniedError, match="does not speak TLS"):
         connect(guarded, "OPEN", **ca(authority))
-    with pytest.raises(lw.LakewardError):
+    with pytest.raises(lw.LakewardError, match="may expect TLS"):
         connect(guarded, "HIDES", connect_timeout="3 s")
 
 

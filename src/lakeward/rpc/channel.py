@@ -72,13 +72,22 @@ class Channel(asyncio.BufferedProtocol):
             why = str(wrong) or ("it hung up" if context is None else "it hung up when TLS began")
             raise ErrorCode.NETWORK.error(f"Cannot connect to {host}:{port}: {why}. Is the server running?") from wrong
         try:
-            await channel._negotiate(connect_timeout_ms)
+            await channel._greet(connect_timeout_ms, is_encrypted=context is not None)
             if security.login is not None:
                 await channel._log_in(security.login, connect_timeout_ms)
         except BaseException:
             channel.close()
             raise
         return channel
+
+    async def _greet(self, timeout_ms: float, *, is_encrypted: bool) -> None:
+        try:
+            await self._negotiate(timeout_ms)
+        except LakewardError as wrong:
+            if is_encrypted or wrong.code is not ErrorCode.NETWORK:
+                raise
+            # What a server makes of plain text where it encrypts.
+            raise wrong.code.error(f"{wrong.message} It may expect TLS; see 'client.security.protocol'.") from wrong
 
     async def _negotiate(self, timeout_ms: float) -> None:
         hello = ApiVersionsRequest(client_software_name=CLIENT_NAME, client_software_version=CLIENT_VERSION)
