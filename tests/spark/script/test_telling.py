@@ -185,3 +185,23 @@ def test_an_update_cuts_no_fraction_unasked(bench: Bench) -> None:
     assert wrong.value.place == Place(1, 18)
     bench.run("UPDATE t SET v = CAST(v * 1.9 AS INT) WHERE id = 1")
     assert bench.table("t") == [(1, 3)]
+
+
+def test_a_streaming_select_shows_its_first_rows(bench: Bench) -> None:
+    """ORDER BY and LIMIT are of what is shown; by another column they are refused."""
+    bench.run(
+        "CREATE TABLE t (id INT, g STRING, PRIMARY KEY (id) NOT ENFORCED);"
+        "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'b'), (4, 'c'), (5, 'c'), (6, 'c');"
+        "SET 'execution.runtime-mode' = 'streaming'"
+    )
+    (outcome,) = bench.script.run("SELECT g, COUNT(*) AS n FROM t GROUP BY g ORDER BY 2 DESC, g LIMIT 2")
+    live = outcome.live
+    assert live is not None
+    assert live.query is not None
+    live.query.processAllAvailable()
+    assert live.rows == [("c", 3), ("b", 2)]
+    live.stop()
+    with pytest.raises(ScriptError, match="names a column that is shown, or its number: g, n") as wrong:
+        bench.script.run("SELECT g, COUNT(*) AS n FROM t GROUP BY g ORDER BY id LIMIT 2")
+    assert wrong.value.place == Place(1, 52)
+    bench.run("SET 'execution.runtime-mode' = 'automatic'")

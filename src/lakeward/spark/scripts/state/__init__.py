@@ -6,5 +6,6 @@
 | script_settings | what SET can say |
 | outcome | what became of a statement |
 | live_rows | the rows of a streaming SELECT as they are now |
+| top_rows | ORDER BY and LIMIT of it |
 | spark_place | errors of Spark as errors of the script |
 """

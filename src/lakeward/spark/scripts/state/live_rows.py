@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakeward.language.changes import CHANGE_TYPE
+from lakeward.spark.scripts.state.top_rows import Change, Row, TopRows, changes_between
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-Row = tuple[Any, ...]
-Change = tuple[str, Row]
 _ROWS_KEPT = 10_000
 
 
@@ -23,8 +22,15 @@ class LiveRows:
     """Takes the micro-batches of one query; whoever shows them asks for `rows`, or listens to changes."""
 
     def __init__(
-        self, schema: pa.Schema, key: Sequence[str] | None, *, has_changes: bool, limit: int | None = None
+        self,
+        schema: pa.Schema,
+        key: Sequence[str] | None,
+        *,
+        has_changes: bool,
+        limit: int | None = None,
+        top: TopRows | None = None,
     ) -> None:
+        """`limit`: how many rows end it, where rows are only added; `top`: which of them are shown, in which order."""
         self.schema = schema
         """The columns that are shown."""
         self.query: StreamingQuery | None = None
@@ -32,6 +38,8 @@ class LiveRows:
         self._key = None if key is None else [schema.names.index(name) for name in key]
         self._has_changes = has_changes
         self._limit = limit
+        self._top = top
+        self._kept: list[Row] = []
         self._guard = threading.Condition()
         self._added: deque[Row] = deque(maxlen=_ROWS_KEPT)
         self._by_key: dict[Row, Row] = {}
@@ -61,10 +69,21 @@ class LiveRows:
                 if self._limit is not None and len(self._added) >= self._limit and not self._has_changes:
                     self.is_full = True
                     break
+            if self._top is not None:
+                changes = self._choose(self._top)
             self.batches += 1
             self._guard.notify_all()
         for listener in self._listeners:
             listener(changes)
+
+    def _choose(self, top: TopRows) -> list[Change]:
+        """Show the first rows of all there are; what changed among them."""
+        before, found = self._kept, self._all()
+        if not self._has_changes:  # what is not among the first never will be
+            found = [*before, *found]
+            self._added.clear()
+        self._kept = top.of(found)
+        return changes_between(before, self._kept)
 
     def _apply(self, kind: str, row: Row) -> Change:
         if not self._has_changes:
@@ -93,11 +112,14 @@ class LiveRows:
     def rows(self) -> list[Row]:
         """The rows as they are now; of rows that are only added, the last ones."""
         with self._guard:
-            if not self._has_changes:
-                return list(self._added)
-            if self._key is not None:
-                return list(self._by_key.values())
-            return [row for text, row in self._samples.items() for _ in range(max(0, self._counts[text]))]
+            return list(self._kept) if self._top is not None else self._all()
+
+    def _all(self) -> list[Row]:
+        if not self._has_changes:
+            return list(self._added)
+        if self._key is not None:
+            return list(self._by_key.values())
+        return [row for text, row in self._samples.items() for _ in range(max(0, self._counts[text]))]
 
     def wait(self, timeout_s: float) -> bool:
         """Until the next micro-batch, or as long; whether one came."""

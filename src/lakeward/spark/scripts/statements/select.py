@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from lakeward.language.changes import CHANGE_TYPE, Changes
 from lakeward.language.functions import spark_text, to_spark
+from lakeward.language.place import ScriptError
 from lakeward.language.plan.shape.engine import Style
 from lakeward.language.plan.shape.relation import TIME, Relation
-from lakeward.language.plan.shape.trees import column, put_under, quote
+from lakeward.language.plan.shape.trees import column, place_of, put_under, quote
 from lakeward.language.plan.stream import NeedsBeforeError, Planner, bounded_query
 from lakeward.language.statements.rows import Explain, Insert, Select, StatementSet
 from lakeward.language.statements.statement import Statement
@@ -23,6 +24,7 @@ from lakeward.spark.scripts.planning.spark_engine import SparkEngine
 from lakeward.spark.scripts.state.live_rows import LiveRows
 from lakeward.spark.scripts.state.outcome import Outcome
 from lakeward.spark.scripts.state.script_settings import Mode
+from lakeward.spark.scripts.state.top_rows import SortColumn, TopRows
 from lakeward.spark.scripts.statements.context import Context, within
 
 if TYPE_CHECKING:
@@ -35,11 +37,11 @@ def select(statement: Select, context: Context) -> Outcome:
         engine = context.engine()
         if context.settings.mode is not Mode.STREAMING:
             return Outcome(statement=statement, frame=engine.frame(bounded_query(engine, statement.query, {})))
-        query, limit = _without_limit(statement.query)
+        query, order, limit = _without_order(statement.query)
         relation = _plan(query, engine)
         if not relation.is_stream:
             return Outcome(statement=statement, frame=engine.frame(bounded_query(engine, statement.query, {})))
-        return Outcome(statement=statement, live=_live(relation, engine, limit))
+        return Outcome(statement=statement, live=_live(relation, engine, order, limit))
 
 
 def _plan(query: exp.Query, engine: SparkEngine) -> Relation:
@@ -49,26 +51,54 @@ def _plan(query: exp.Query, engine: SparkEngine) -> Relation:
         return Planner(engine, Style.BEFORE_AND_AFTER).plan(query)
 
 
-def _without_limit(query: exp.Query) -> tuple[exp.Query, int | None]:
-    """LIMIT of a streaming SELECT: that many rows are shown."""
-    limit = query.args.get("limit")
+def _without_order(query: exp.Query) -> tuple[exp.Query, list[exp.Ordered], int | None]:
+    """ORDER BY and LIMIT of a streaming SELECT are of what is shown, and not of the stream."""
+    limit, order = query.args.get("limit"), query.args.get("order")
     if limit is None or not isinstance(limit.expression, exp.Literal):
-        return query, None
+        return query, [], None
     copy = query.copy()
     copy.set("limit", None)
-    return copy, int(limit.expression.name)
+    copy.set("order", None)
+    return copy, order.expressions if order is not None else [], int(limit.expression.name)
 
 
-def _live(relation: Relation, engine: SparkEngine, limit: int | None) -> LiveRows:
+def _live(relation: Relation, engine: SparkEngine, order: list[exp.Ordered], limit: int | None) -> LiveRows:
     hidden = [column(CHANGE_TYPE)] if relation.has_changes else []
     tree = exp.select(*(column(name) for name in relation.columns), *hidden).from_(put_under(relation.tree, "query"))
     frame = engine.frame(tree)
-    live = LiveRows(_schema(frame), _key(relation), has_changes=relation.has_changes, limit=limit)
+    schema = _schema(frame)
+    columns = tuple(_sort_column(one, schema) for one in order)
+    is_chosen = limit is not None and (relation.has_changes or bool(columns))
+    live = LiveRows(
+        schema,
+        _key(relation),
+        has_changes=relation.has_changes,
+        limit=None if columns else limit,
+        top=TopRows(columns, limit) if is_chosen else None,
+    )
     place = tempfile.mkdtemp(prefix="lakeward-select-")
     writer = frame.writeStream.outputMode(relation.mode).option("checkpointLocation", place)
     live.query = writer.foreachBatch(live.take).start()
     live.when_stopped(lambda: shutil.rmtree(place, ignore_errors=True))
     return live
+
+
+def _sort_column(order: exp.Ordered, schema: pa.Schema) -> SortColumn:
+    """A column of ORDER BY among those that are shown: by name or by number."""
+    by, names = order.this, [name.lower() for name in schema.names]
+    number = -1
+    if isinstance(by, exp.Literal) and not by.is_string and by.name.isdecimal():
+        number = int(by.name) - 1
+    elif isinstance(by, exp.Column) and by.name.lower() in names:
+        number = names.index(by.name.lower())
+    if not 0 <= number < len(names):
+        raise ScriptError(
+            place_of(order),
+            f"ORDER BY of a streaming SELECT names a column that is shown, or its number: {', '.join(schema.names)}.",
+        )
+    if pa.types.is_nested(schema.types[number]):
+        raise ScriptError(place_of(order), f"ORDER BY {schema.names[number]}: rows cannot be sorted by a collection.")
+    return SortColumn(number, bool(order.args.get("desc")), bool(order.args.get("nulls_first")))
 
 
 def _key(relation: Relation) -> tuple[str, ...] | None:
