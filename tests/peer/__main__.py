@@ -6,6 +6,7 @@
 4. The Spark connector's tests on Spark 4.1, and beside Iceberg's own runtime there.
 5. Topics of a real Kafka as sources and sinks.
 6. Our client where an Apache Fluss asks for a login.
+7. Grants on an Apache Fluss and on ours: the same calls are refused.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`, `login`."""
+    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`, `login`, `grants`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
@@ -62,6 +63,7 @@ def main(chosen: list[str]) -> int:
         "spark": _on_older_spark,
         "kafka": _with_kafka,
         "login": _with_logins,
+        "grants": _by_its_grants,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -106,6 +108,18 @@ def _from_its_remote_storage() -> list[str]:
     try:
         environ = {"LAKEWARD_PEER_REMOTE": json.dumps([cluster.bootstrap, str(cluster.directory)])}
         return _stepwise("remote", ["tests/peer/test_apache_remote.py"], environ, _Coordinator(cluster))
+    finally:
+        cluster.stop()
+
+
+def _by_its_grants() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with users and grants: who may do what …", flush=True)
+    users = {"admin": "admin-secret", "alice": "alice-secret"}
+    settings = {"authorizer.enabled": "true", "super.users": "User:admin"}
+    cluster = apache_fluss.start(users=users, settings=settings)
+    try:
+        environ = {"LAKEWARD_PEER_GRANTS": cluster.bootstrap}
+        return _stepwise("grants", ["tests/peer/test_apache_grants.py"], environ, _Coordinator(cluster))
     finally:
         cluster.stop()
 

@@ -21,6 +21,7 @@ _JAR = os.environ.get("LAKEWARD_PEER_ICEBERG_JAR")
 collect_ignore = ["test_apache_lake.py"] if "LAKEWARD_PEER_LAKE" not in os.environ else []
 collect_ignore += ["test_apache_remote.py"] if "LAKEWARD_PEER_REMOTE" not in os.environ else []
 collect_ignore += ["test_apache_login.py"] if "LAKEWARD_PEER_LOGIN" not in os.environ else []
+collect_ignore += ["test_apache_grants.py"] if "LAKEWARD_PEER_GRANTS" not in os.environ else []
 collect_ignore += ["test_opensearch.py"] if "LAKEWARD_PEER_SEARCH" not in os.environ else []
 collect_ignore += [] if _JAR else ["test_iceberg_runtime.py", "test_older_spark.py"]
 
