@@ -96,3 +96,35 @@ def _submit(master: str, bootstrap: str, database: str, directory: Path, log: Pa
     assert done.returncode == 0, log.read_text()[-6000:]
     answer: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+_LOGIN = """
+import sys
+import lakeward as lw
+
+bootstrap, master = sys.argv[1:]
+login = {"client.security.sasl.username": "alice", "client.security.sasl.password": "${env:DRIVER_PASSWORD}"}
+spark = lw.spark.session(bootstrap, master=master, **login, **{"spark.executor.memory": "512m"})
+spark.sql("CREATE TABLE fluss.fluss.t (id BIGINT) TBLPROPERTIES ('bucket.num' = '4')")
+spark.range(100).write.mode("append").insertInto("fluss.fluss.t")
+assert spark.table("fluss.fluss.t").count() == 100
+spark.stop()
+"""
+
+
+def test_executors_elsewhere_log_in_with_what_the_driver_knows(master: str, cluster_log: Path, tmp_path: Path) -> None:
+    """They have not its environment; what they are told is in no file and no log that they leave behind."""
+    password = "hush-cluster-4711"
+    options = {
+        "bind__listeners": "CLIENT://localhost:0",
+        "security__protocol__map": "CLIENT:SASL",
+        "security__sasl__plain__credentials": f"alice:{password}",
+        "internal__listener__name": "CLIENT",
+    }
+    with ServerProcess(tmp_path / "data", **options) as server, cluster_log.open("a") as log:
+        environment = {**os.environ, "DRIVER_PASSWORD": password, "SPARK_LOCAL_IP": "127.0.0.1"}
+        command = [sys.executable, "-c", _LOGIN, server.bootstrap, master]
+        done = subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=400, check=False)
+    assert done.returncode == 0, cluster_log.read_text()[-4000:]
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and password.encode() in path.read_bytes()]
+    assert left == []
