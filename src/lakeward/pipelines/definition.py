@@ -78,6 +78,11 @@ class PipelineDefinition:
     settings: Mapping[str, str] = field(default_factory=dict)
     """The other settings of `pipeline`: spark.… and client.…."""
 
+    @property
+    def is_of_one_table(self) -> bool:
+        """Whether it can never follow more than one."""
+        return len(self.tables) == 1 and self.tables[0].is_plain
+
     def names(self, table: TableId) -> bool:
         """Whether it is about this table."""
         wanted = any(pattern.matches(table) for pattern in self.tables)
@@ -100,8 +105,7 @@ class PipelineDefinition:
         route = next((one for one in self.routes if one.source.matches(table)), None)
         if route is not None:
             return route.replace_symbol is None and not route.source.is_plain
-        is_one = len(self.tables) == 1 and self.tables[0].is_plain
-        return "table-name" in self.sink.options and not is_one
+        return "table-name" in self.sink.options and not self.is_of_one_table
 
     def without_secrets(self, text: str) -> str:
         """A text in which none of its secrets stands."""

@@ -26,7 +26,11 @@ def _fluss() -> OptionTable:
 def _kafka() -> OptionTable:
     rows = _names_of_tables()
     rows.optional("properties.bootstrap.servers", TEXT, "Brokers, host:port,….")
-    rows.optional("topic", TEXT, "The topic of all tables; by default each has its own, named after it.")
+    rows.optional(
+        "topic",
+        TEXT,
+        "The topic of all tables; by default each has its own, named after it. Keys in it begin with `TableId`.",
+    )
     rows.row(
         "value.format",
         choice("debezium-json", "canal-json", "json"),
@@ -60,7 +64,7 @@ def _print() -> OptionTable:
 
 SINKS = {
     "fluss": Part("Tables of a Fluss cluster, made where they are missing.", _fluss()),
-    "kafka": Part("A topic for each table.", _kafka(), ("properties.bootstrap.servers",)),
+    "kafka": Part("A topic for each table, made where it is missing.", _kafka(), ("properties.bootstrap.servers",)),
     "iceberg": Part(
         "Tables of an Iceberg catalog, made where they are missing.",
         _iceberg(),

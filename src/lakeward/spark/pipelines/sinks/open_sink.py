@@ -25,7 +25,7 @@ def open_sink(definition: PipelineDefinition, staging: str, mark: str, write_lin
         case "iceberg":
             return IcebergSink(definition.sink.options, definition.schema_changes, staging, mark)
         case "kafka":
-            return KafkaSink(definition.sink.options, f"{definition.name}-{mark}", staging)
+            return KafkaSink(definition, f"{definition.name}-{mark}", staging)
         case "print":
             return PrintSink(definition.sink.options, write_line)
         case other:
