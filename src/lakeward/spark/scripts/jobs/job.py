@@ -11,17 +11,28 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.clock import Clock
+from lakeward.runtime.entropy import SystemEntropy
 from lakeward.spark.scripts.jobs.continuity import shell_word, what_to_do
 from lakeward.spark.scripts.jobs.job_home import JobHome
 from lakeward.spark.scripts.jobs.job_record import JobRecord, JobState, StreamProgress
 from lakeward.spark.scripts.jobs.running_stream import RunningStream
-from lakeward.spark.scripts.jobs.spark_failure import is_of_busy_machine, is_of_damage, is_of_other_query
+from lakeward.spark.scripts.jobs.spark_failure import (
+    failure_sentence,
+    is_of_busy_machine,
+    is_of_damage,
+    is_of_other_query,
+)
 
 STOP_PATIENCE_S = 30.0
 _WRITE_EVERY_S = 3.0
-#: How often streams are started again when Spark's Python processes were too slow to come up.
-_RESTARTS_MAX = 5
+#: How often in a row streams are started again when Spark's Python processes were too slow to come up.
+_RESTARTS_MAX = 20
+#: Jobs that failed together do not come back together: that is what the machine was too busy with.
+_PAUSES = Backoff(1.0, 30.0, SystemEntropy())
+#: A job that ran so long has recovered from what was before.
+_STEADY_S = 120.0
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +64,9 @@ class Job:
         self._written_s = clock.monotonic()
         self._is_unwritable = False
         self._restarts = 0
+        self._started_s = clock.monotonic()
+        self._next_s: float | None = None
+        """When it is tried again, while it rests."""
 
     @property
     def name(self) -> str:
@@ -101,7 +115,10 @@ class Job:
                 with self._end_of_spark():
                     for stream in self.streams:
                         stream.stop(patience_s)
-                    self._end_as_streams_did(JobState.STOPPED)
+                    if self._next_s is not None:
+                        self._end(JobState.STOPPED)
+                    else:
+                        self._end_as_streams_did(JobState.STOPPED)
 
     def await_end(self, timeout_s: float | None = None) -> bool:
         """Wait until it has ended; whether it has. A job that failed raises why."""
@@ -120,6 +137,8 @@ class Job:
                     stream.look()
                 if self._home.is_asked_to_stop(self.name):
                     self.stop()
+                elif self._next_s is not None:
+                    self._start_again()
                 elif all(stream.is_finished for stream in self.streams) or not all(s.is_active for s in self.streams):
                     self._end_as_streams_did(JobState.FINISHED)
                 elif self._clock.monotonic() - self._written_s >= _WRITE_EVERY_S:
@@ -143,16 +162,41 @@ class Job:
         for stream in self.streams:
             if stream.is_active:
                 stream.stop(0 if failures else STOP_PATIENCE_S)
-        if failures and is_of_busy_machine(failures[0][1]) and self._restarts < _RESTARTS_MAX:
-            self._restarts += 1
-            for stream in self.streams:
-                stream.start()
+        if failures and is_of_busy_machine(failures[0][1]) and otherwise is JobState.FINISHED and self._may_rest():
+            _log.info("job %s: %s It is tried again.", self.name, failures[0][0])
         elif failures:
             self._end(JobState.FAILED, self._sentence(*failures[0]))
         elif is_finished:
             self._end(JobState.FINISHED)
         else:  # somebody has stopped a query under us
             self._end(JobState.STOPPED if otherwise is JobState.FINISHED else otherwise)
+
+    def _may_rest(self) -> bool:
+        """Whether it is tried again after a pause, which grows."""
+        now_s = self._clock.monotonic()
+        self._restarts = 1 if now_s - self._started_s > _STEADY_S else self._restarts + 1
+        if self._restarts > _RESTARTS_MAX:
+            return False
+        self._next_s = now_s + _PAUSES.pause_s(self._restarts)
+        return True
+
+    def _start_again(self) -> None:
+        """Start all streams, if the pause is over."""
+        if self._next_s is None or self._clock.monotonic() < self._next_s:
+            return
+        from py4j.protocol import Py4JNetworkError
+
+        self._next_s, self._started_s = None, self._clock.monotonic()
+        try:
+            for stream in self.streams:
+                stream.start()
+        except (Py4JNetworkError, ConnectionError, EOFError):
+            raise  # Spark is gone
+        except Exception as wrong:  # noqa: BLE001 - whatever it is, it is told
+            for stream in self.streams:
+                stream.stop(0)
+            if not (is_of_busy_machine(str(wrong)) and self._may_rest()):
+                self._end(JobState.FAILED, failure_sentence(wrong))
 
     def _sentence(self, reason: str, whole: str) -> str:
         if is_of_other_query(whole):

@@ -9,6 +9,7 @@ from lakeward.errors import LakewardError
 #: What our code raised in a Python process, by the last line of its traceback, or by what Spark says in front of it.
 _OURS = re.compile(r"(?:^|: )lakeward\.[\w.]+: (.+?)(?:\s+SQLSTATE: \w+)?$", re.MULTILINE)
 _BUSY = "Python worker failed to connect back"
+_BUSY_IN_OUR_WORDS = "a Python process of Spark did not answer within ten seconds"
 _WRAPPING = re.compile(r"^(?:\[STREAM_FAILED\] )?Query \[id = [^]]*\] terminated with exception: ")
 _BEHIND = re.compile(
     r"; line \d+ pos \d+;.*|;\n['~]?[A-Z]\w*(?: .*)?\n.*|\n=== Streaming Query ===.*|\n== (?:SQL|DataFrame) .*"
@@ -68,7 +69,7 @@ def plain_reason(text: str, innermost: str = "") -> str:
     if ours := _OURS.findall(f"{text}\n{innermost}"):
         return str(ours[-1]).strip()
     if is_of_busy_machine(f"{text}\n{innermost}"):
-        return "a Python process of Spark did not answer within ten seconds: the machine is busy, or out of memory."
+        return f"{_BUSY_IN_OUR_WORDS}: the machine is busy, or out of memory."
     for pattern, sentence in _IN_OUR_WORDS:
         if found := pattern.search(f"{text}\n{innermost}"):
             return sentence.format(*found.groups())
@@ -89,8 +90,11 @@ def is_of_damage(text: str) -> bool:
 
 
 def is_of_busy_machine(text: str) -> bool:
-    """Whether Spark gave up on a Python process: it waits ten seconds for one, whatever is set."""
-    return _BUSY in text
+    """Whether Spark gave up on a Python process: it waits ten seconds for one, whatever is set.
+
+    In Spark's words, or in ours for them.
+    """
+    return _BUSY in text or _BUSY_IN_OUR_WORDS in text
 
 
 def _strip(text: str) -> str:

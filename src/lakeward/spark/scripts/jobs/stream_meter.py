@@ -40,7 +40,8 @@ class StreamMeter:
         """Count a report. An idle stream reports its last batch again, with no rows."""
         self._last = _key(report)
         took = report.get("durationMs") or {}
-        rows = int(report.get("numInputRows") or 0)
+        skipped = _count_skipped(report)
+        rows = max(0, int(report.get("numInputRows") or 0) - skipped)  # Spark counts those that are left out later
         operators = report.get("stateOperators") or []
         behind = [_behind(source) for source in report.get("sources") or []]
         self._progress = StreamProgress(
@@ -48,7 +49,7 @@ class StreamMeter:
             lag_rows=_sum(behind, "rowsBehind"),
             lag_ms=max((int(one["lagMs"]) for one in behind if "lagMs" in one), default=None),
             state_rows=sum(int(one.get("numRowsTotal", 0)) for one in operators) if operators else None,
-            skipped_rows=self._progress.skipped_rows + _count_skipped(report),
+            skipped_rows=self._progress.skipped_rows + skipped,
             late_rows=self._progress.late_rows + sum(int(one.get("numRowsDroppedByWatermark", 0)) for one in operators),
             batches=self._progress.batches + ("addBatch" in took),
         )

@@ -14,6 +14,8 @@ from eventually import eventually
 from fake_query import FakeQuery, FakeStreams
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.runtime.backoff import Backoff
+from lakeward.spark.scripts.jobs import job as job_module
 from lakeward.spark.scripts.jobs.job_home import JobHome
 from lakeward.spark.scripts.jobs.job_record import JobState
 from lakeward.spark.scripts.jobs.jobs import Jobs
@@ -199,15 +201,55 @@ def test_a_job_fails_with_its_first_stream(home: JobHome, streams: FakeStreams) 
         job.await_end()
 
 
-def test_a_machine_that_is_too_busy_is_given_another_chance(home: JobHome, streams: FakeStreams) -> None:
-    """Spark gives up on slow Python processes after ten seconds: such a job goes on by itself, a few times."""
+_BUSY = "Python worker failed to connect back."
+
+
+def test_a_machine_that_is_too_busy_is_given_another_chance(
+    home: JobHome, streams: FakeStreams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark gives up on slow Python processes after ten seconds: such a job goes on by itself, many times."""
+    monkeypatch.setattr(job_module, "_PAUSES", Backoff(0.01, 0.02))
+    monkeypatch.setattr(job_module, "_RESTARTS_MAX", 3)
     job = Jobs(home).start([streams.plan()], name="copy")
-    for lives in range(1, 7):
+    for lives in range(1, 5):
         assert job.state is JobState.RUNNING
-        streams.queries["copy"].fail("Python worker failed to connect back.")
-        assert eventually(lambda lives=lives: len(streams.checkpoints) > lives or lives == 6)  # type: ignore[misc]
+        streams.queries["copy"].fail(_BUSY)
+        assert eventually(lambda lives=lives: len(streams.checkpoints) > lives or lives == 4)  # type: ignore[misc]
     assert eventually(lambda: job.state is JobState.FAILED)
-    assert streams.checkpoints == [streams.checkpoints[0]] * 6
+    assert streams.checkpoints == [streams.checkpoints[0]] * 4
+
+
+def test_a_job_that_rests_starts_after_its_pause_and_can_be_stopped(
+    home: JobHome, streams: FakeStreams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not at once: ten that come back together make the machine as busy as before."""
+    monkeypatch.setattr(job_module, "_PAUSES", Backoff(600.0, 600.0))
+    job = Jobs(home).start([streams.plan()], name="copy")
+    streams.queries["copy"].fail(_BUSY)
+    job.look()
+    job.look()
+    assert (job.state, len(streams.checkpoints)) == (JobState.RUNNING, 1)
+    job.stop()
+    assert (job.state, job.error) == (JobState.STOPPED, None)
+
+
+def test_a_start_that_fails_after_a_pause_is_told(
+    home: JobHome, streams: FakeStreams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job does not stay as if it ran."""
+    monkeypatch.setattr(job_module, "_PAUSES", Backoff(0.01, 0.01))
+    queries: list[FakeQuery] = []
+
+    def start(checkpoint: str, name: str) -> FakeQuery:
+        if queries:
+            raise ErrorCode.TABLE_NOT_EXIST.error("There is no such table.")
+        queries.append(FakeQuery(checkpoint, name))
+        return queries[0]
+
+    job = Jobs(home).start([streams.plan(start=start)], name="copy")
+    queries[0].fail(_BUSY)
+    assert eventually(lambda: job.state is JobState.FAILED)
+    assert job.error == "There is no such table."
 
 
 def test_a_bounded_job_ends_by_itself(home: JobHome, streams: FakeStreams) -> None:

@@ -7,6 +7,7 @@ import pytest
 from lakeward.errors import ErrorCode
 from lakeward.spark.scripts.jobs.spark_failure import (
     failure_sentence,
+    is_of_busy_machine,
     is_of_damage,
     is_of_other_query,
     is_of_spark,
@@ -96,3 +97,8 @@ def test_checkpoints_of_other_queries_and_damaged_ones_are_told_apart() -> None:
     damage = "Failed to read log file file:/c/offsets/1. Incomplete log file"
     assert [is_of_other_query(text) for text in (other, damage, "disk full")] == [True, False, False]
     assert [is_of_damage(text) for text in (other, damage, "disk full")] == [False, True, False]
+
+
+def test_a_busy_machine_is_known_by_our_sentence_too() -> None:
+    """Pipelines are told the sentence, and decide by it whether to try again."""
+    assert is_of_busy_machine(plain_reason("Python worker failed to connect back."))

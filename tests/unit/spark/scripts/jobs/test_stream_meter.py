@@ -33,6 +33,13 @@ def test_rows_and_late_rows_add_up() -> None:
     assert (told.lag_rows, told.lag_ms) == (3, 70)
 
 
+def test_rows_that_are_left_out_are_no_rows() -> None:
+    """Spark counts them as read."""
+    meter = StreamMeter(ManualClock())
+    meter.take(report(0, 40, observedMetrics={"skipped shop.orders": {"skipped": 30, "_": 0}}))
+    assert (meter.progress.rows, meter.progress.skipped_rows) == (10, 30)
+
+
 def test_the_speed_is_that_of_the_last_seconds() -> None:
     """While batches run, and after them: it falls to nothing when no rows come."""
     clock = ManualClock()
