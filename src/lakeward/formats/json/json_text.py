@@ -81,7 +81,8 @@ def _leaf_texts(values: pa.Array, type_: DataType, settings: JsonSettings) -> pa
     if type_.root in _PLAIN:
         return values.cast(pa.large_string())
     if type_.root in _REALS:
-        texts = values.cast(pa.large_string())
+        # 9.0 stays 9.0: readers that guess types by the first value would take 9 for a whole number.
+        texts = pc.replace_substring_regex(values.cast(pa.large_string()), r"^(-?\d+)$", r"\1.0")
         if not pc.all(pc.is_finite(values)).as_py():
             for arrow, ours in _SPECIAL.items():
                 texts = pc.if_else(pc.equal(texts, arrow), pa.scalar(ours, pa.large_string()), texts)
