@@ -173,7 +173,7 @@ class KafkaWriter:
             values = list(values_of.encode(rows))
             if is_put is not None:
                 values = [value if put else None for value, put in zip(values, is_put.tolist(), strict=True)]
-        keys = None if keys_of is None else self._keys(plan, keys_of, rows)
+        keys: Sequence[bytes | None] | None = None if keys_of is None else self._keys(plan, keys_of, rows)
         messages = pa.RecordBatch.from_arrays(
             [pa.array(keys or [None] * len(values), pa.binary()), pa.array(values, pa.binary())], names=[_KEY, _VALUE]
         )

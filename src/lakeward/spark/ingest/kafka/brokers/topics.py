@@ -28,7 +28,7 @@ def make_topics(config: ClientConfig, names: Sequence[str]) -> None:
     """Make topics as brokers make them where nobody says how; one that is there meanwhile is as good."""
     if not names:
         return
-    from confluent_kafka.admin import NewTopic
+    from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # its stubs do not say so
 
     library, admin = kafka_library(), _admin(config)
     # Brokers that make topics by themselves do so when they are asked for one; some cannot be told to.
