@@ -217,9 +217,9 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence(read: Any) -> None:
 
 
 def test_passwords_are_in_no_plan(conn: lw.Connection, database: str, read: Any, capsys: Any) -> None:
-    """explain() in any form, and the schema's JSON, hide client.security.*."""
+    """explain() in any form, and the schema's JSON, hide them; how one logs in is in tests/integration/test_secrets.py."""
     conn.create_table(f"{database}.t", "id BIGINT")
-    df = read(f"{database}.t", **{"client.security.sasl.password": "hunter2"})
+    df = read(f"{database}.t", **{"lake.s3.secret-access-key": "hunter2"})
     df.explain(extended=True)
     df.explain(mode="formatted")
     assert "hunter2" not in capsys.readouterr().out + df.schema.json()

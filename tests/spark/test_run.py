@@ -43,7 +43,7 @@ def test_an_error_points_at_its_place_and_what_was_before_it_stands(runs: Runs) 
         + "SET 'pipeline.name' = 'copy';\n"
         + "INSERT INTO b SELECT id, n FROM a;\n"
         + "SELECT count(*) AS c FROM a;\n"
-        + "SELECT id, nme FROM a /*+ OPTIONS('client.security.sasl.password' = 'hush') */;\n"
+        + "SELECT id, nme FROM a /*+ OPTIONS('lake.s3.secret-access-key' = 'hush') */;\n"
         + "INSERT INTO a VALUES (2, 20);\n"
     )
     done = runs.run(script, "-o", "json")
