@@ -217,7 +217,7 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence(read: Any) -> None:
 
 
 def test_passwords_are_in_no_plan(conn: lw.Connection, database: str, read: Any, capsys: Any) -> None:
-    """explain() in any form, and the schema's JSON, hide them; how one logs in is in tests/integration/test_secrets.py."""
+    """explain() in any form, and the schema's JSON, hide them; for logins see tests/integration/test_secrets.py."""
     conn.create_table(f"{database}.t", "id BIGINT")
     df = read(f"{database}.t", **{"lake.s3.secret-access-key": "hunter2"})
     df.explain(extended=True)
