@@ -50,7 +50,7 @@ def test_a_missing_right_names_the_grant(own: MariaDb) -> None:
     """A user who may only SELECT learns what to ask the administrator for."""
     poor = open_database(own, username=POOR_USER, password=POOR_PASSWORD)
     with pytest.raises(DeniedError, match=f"GRANT SELECT, REPLICATION SLAVE, REPLICATION CLIENT .* TO '{POOR_USER}'"):
-        poor.begin()
+        poor.check()
     own.execute(f"GRANT REPLICATION CLIENT ON *.* TO '{POOR_USER}'@'%'")
     with pytest.raises(DeniedError, match=r"REPLICATION SLAVE privilege.*GRANT SELECT, REPLICATION SLAVE"):
         poor.begin()
@@ -76,7 +76,7 @@ def test_a_binlog_that_does_not_tell_rows_is_refused(own: MariaDb, name: str, va
     own.execute(f"SET GLOBAL {name} = '{value}'")
     try:
         with pytest.raises(LakewardError, match=f"{name} = {value}.*SET GLOBAL {name} = '{right}'"):
-            open_database(own).begin()
+            open_database(own).check()
     finally:
         own.execute(f"SET GLOBAL {name} = '{right}'")
 

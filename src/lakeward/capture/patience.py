@@ -92,6 +92,10 @@ class PatientDatabase:
             database, self._database = self._database, None
             database.close()
 
+    def check(self) -> None:
+        """As the database says."""
+        self._ask(lambda database: database.check())
+
     def drop(self) -> None:
         """As the database says."""
         self._ask(lambda database: database.drop())

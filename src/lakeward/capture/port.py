@@ -116,6 +116,9 @@ class Database(Protocol):
     def tables(self) -> Sequence[SourceTable]:
         """The tables that the settings name, as they are now; a LakewardError if one cannot be captured, and why."""
 
+    def check(self) -> None:
+        """Refuse a server, or a user, with which `begin` would fail. Makes nothing."""
+
     def begin(self) -> Position:
         """Where a new stream starts: now. Makes what it needs on the server (a slot, a publication) if it is absent."""
 

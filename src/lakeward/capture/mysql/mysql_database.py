@@ -48,6 +48,10 @@ class MysqlDatabase:
             )
         return found
 
+    def check(self) -> None:
+        """Refuse a server that does not tell all changes, or not to this user."""
+        self.begin()  # which makes nothing
+
     def begin(self) -> Position:
         """Where a new stream starts: now. Refuses a server that does not tell all changes, or not to this user."""
         self._status.check()

@@ -15,6 +15,7 @@ from lakeward.capture.postgres.read.chunking import cut_table
 from lakeward.capture.postgres.server.catalog import Catalog, refusal
 from lakeward.capture.postgres.server.connections import Session
 from lakeward.capture.postgres.server.replication import Bulk, ReplicationStream, lsn_of, lsn_text
+from lakeward.capture.postgres.server.rights import check_rights
 from lakeward.capture.postgres.server.server_settings import ServerSettings
 from lakeward.capture.postgres.server.slot import Slot
 from lakeward.errors import ErrorCode, RetriableError
@@ -60,6 +61,12 @@ class PostgresDatabase:
                 raise wrong
         self._slot.publish_new([table.table.id for table in found])
         return [table.table for table in found]
+
+    def check(self) -> None:
+        """Refuse a server that does not write what is needed, or not for this user."""
+        self._slot.check_server()
+        tables = [table.oid for table in self._catalog.tables()]
+        self._slot.patiently(lambda: check_rights(self._settings, self._session, tables))
 
     def begin(self) -> Position:
         """Where a new stream starts: now. Makes the publication and the slot if they are absent."""

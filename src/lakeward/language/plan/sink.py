@@ -79,4 +79,4 @@ def _key_hint(relation: Relation) -> str:
         return "Show every column of GROUP BY in the SELECT."
     if "join" in relation.state:
         return "Give every table of the JOIN a PRIMARY KEY and show it, or look one up with FOR SYSTEM_TIME AS OF."
-    return "Show the primary key of the table that is read."
+    return "Give the table that is read a PRIMARY KEY, if it has none, and show its columns in the SELECT."

@@ -50,6 +50,11 @@ class PipelineSource:
             )
         return found
 
+    def check(self) -> None:
+        """Refuse a server or a user with whom the stream would not begin."""
+        with closing(self.open()) as database:
+            database.check()
+
     def stream(self, spark: SparkSession) -> DataFrame:
         """Envelopes of everything that the pipeline names."""
         extra: dict[str, Any] = {_FORM: "envelopes"}

@@ -6,5 +6,6 @@ failures      what the server refuses, as sentences
 catalog       tables, columns and keys
 native_types  types of PostgreSQL → our types
 slot          the slot and the publication of a stream
+rights        what a user must be allowed to do, asked without doing it
 replication   messages of the log, in bulk
 """

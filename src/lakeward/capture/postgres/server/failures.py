@@ -103,7 +103,7 @@ def check_answer(answer: Any, settings: ServerSettings) -> None:
 
 def _denial(said: str, text: str, settings: ServerSettings) -> LakewardError:
     user = settings.username
-    if "replication" in text:
+    if "replication" in text or "WAL sender" in text:
         hint = f"Run as a superuser: ALTER ROLE {user} REPLICATION"
     elif "publication" in text or "must be owner" in text or "permission denied for database" in text:
         hint = (

@@ -25,8 +25,20 @@ from lakeward.spark.pipelines.write.computed_table import ComputedTables
 
 
 def show_plans(definitions: Sequence[PipelineDefinition], output: str) -> None:
-    """The plans of some pipelines, as text or JSON."""
-    found = [_plan(definition) for definition in definitions]
+    """The plans of some pipelines, as text or JSON; why one has none is told after those of the others."""
+    found: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    for definition in definitions:
+        try:
+            found.append(_plan(definition))
+        except (LakewardError, Failure) as failure:
+            wrong.append(definition.without_secrets(f"{definition.name}: {failure.message}"))
+    _show(found, output)
+    if wrong:
+        raise Failure("\n".join(wrong))
+
+
+def _show(found: Sequence[dict[str, Any]], output: str) -> None:
     if output == "json":
         show_json(found)
         return
@@ -63,10 +75,13 @@ def _plan(definition: PipelineDefinition) -> dict[str, Any]:
 
 def tables_of(definition: PipelineDefinition) -> Sequence[SourceTable]:
     """The tables of the source; why it cannot be asked is told of it, not of a server of ours."""
+    source = PipelineSource(definition)
     try:
-        return PipelineSource(definition).tables()
+        found = source.tables()
+        source.check()
     except LakewardError as wrong:
         raise Failure(definition.without_secrets(wrong.message)) from wrong
+    return found
 
 
 def _form(definition: PipelineDefinition, plans: Sequence[TablePlan], sink: Sink) -> dict[str, Any]:

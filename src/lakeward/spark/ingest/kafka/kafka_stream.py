@@ -171,17 +171,17 @@ class KafkaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._wait(away.wrong, self._away_s())
             return None
         except NotFoundError as wrong:  # a broker that has just started knows no topic yet
-            self._wait(wrong, min(SURE_S, self._away_s()))
+            self._wait(wrong, min(SURE_S, self._away_s()), "Its brokers may just be starting. ")
             return None
         self._answer()
         return found
 
-    def _wait(self, wrong: LakewardError, most_s: float) -> None:
+    def _wait(self, wrong: LakewardError, most_s: float, perhaps: str = "") -> None:
         if self._clock.monotonic() - self._answered_s > most_s:
             raise wrong
         if not self._is_away:
             self._is_away = True
-            _say(f"{wrong.message} The stream waits up to {most_s:.0f} s, and goes on when it can.")
+            _say(f"{wrong.message} {perhaps}The stream waits up to {most_s:.0f} s, and goes on when it can.")
         time.sleep(_PAUSE_S)
 
     def _answer(self) -> None:

@@ -20,7 +20,12 @@ from lakeward.runtime.clock import Clock
 from lakeward.spark.pipelines.run.pipeline_home import PipelineHome
 from lakeward.spark.pipelines.run.pipeline_meter import PipelineMeter
 from lakeward.spark.pipelines.run.pipeline_query import PipelineQuery
-from lakeward.spark.scripts.jobs.spark_failure import failure_sentence, is_of_busy_machine, is_of_spark
+from lakeward.spark.scripts.jobs.spark_failure import (
+    failure_sentence,
+    is_of_busy_machine,
+    is_of_spark,
+    needs_new_start,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,7 +137,7 @@ class PipelineRun:
             query: PipelineQuery | None = None
             try:
                 query = PipelineQuery(spark, self.definition, self._checkpoint, self._meter, self._write_line)
-                self._meter.notes.extend(query.notes)
+                self._meter.notes.extend(note for note in query.notes if note not in self._meter.notes)
                 query.start(once=self._once)
                 has_begun = True
                 state = self._watch(query)
@@ -186,13 +191,19 @@ class PipelineRun:
         next_ms = None if is_final else self._clock.now_ms() + pause_ms
         self._status = replace(
             self._status,
-            error=self._clean_text(why),
+            error=self._clean_text(self._with_way_out(why)),
             next_try_ms=next_ms,
             restarts=self._status.restarts + (not is_final),
         )
         state = PipelineState.FAILED if is_final else PipelineState.WAITING
         self._tell(state)
         return state
+
+    def _with_way_out(self, why: str) -> str:
+        """Captures say that a stream must begin anew; how a pipeline does is known here."""
+        if not needs_new_start(why):
+            return why
+        return f"{why} To begin anew: stop it, `lakeward pipeline drop {self.definition.name}`, and run it again."
 
     def _clean_text(self, why: str) -> str:
         return self.definition.without_secrets(without_passwords(why))

@@ -189,7 +189,7 @@ class KafkaWriter:
     def abort(self) -> None:
         """Nothing was sent."""
 
-    def _keys(self, plan: TablePlan, keys_of: Encoder, rows: pa.RecordBatch) -> list[bytes]:
+    def _keys(self, plan: TablePlan, keys_of: Encoder, rows: pa.RecordBatch) -> list[bytes | None]:
         head = self._sink.key_head(plan)
         keys = keys_of.encode(rows.select(list(plan.schema.primary_key)))
         return [head + key.removeprefix(b"{") for key in keys if key is not None]  # objects of JSON, none absent

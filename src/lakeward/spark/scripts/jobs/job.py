@@ -23,6 +23,7 @@ from lakeward.spark.scripts.jobs.spark_failure import (
     is_of_busy_machine,
     is_of_damage,
     is_of_other_query,
+    needs_new_start,
 )
 
 STOP_PATIENCE_S = 30.0
@@ -206,6 +207,8 @@ class Job:
                 f"Its checkpoint {self.checkpoint} is damaged: {reason} Put it back from a copy, or begin anew: "
                 f"`lakeward jobs drop {shell_word(self.name)}` forgets it, and the next run reads from the start."
             )
+        if needs_new_start(reason):
+            return f"{reason} To begin anew: `lakeward jobs drop {shell_word(self.name)}`, and run it again."
         return reason
 
     def _end(self, state: JobState, error: str | None = None) -> None:

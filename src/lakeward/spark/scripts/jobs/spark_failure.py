@@ -34,6 +34,8 @@ _IN_OUR_WORDS = (
         ),
     ),
 )
+#: What captures say, which do not know what their stream is called, and by whom.
+_NEW_START = re.compile(r"\b(?:start|begin) (?:it|the stream) anew\b", re.IGNORECASE)
 _JAVA_CLASS = re.compile(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*: ")
 #: Words around a reason that is further inside.
 _SAYS_NOTHING = ("Job aborted", "Writing job", "An error occurred while calling", "Exception thrown in awaitResult")
@@ -87,6 +89,11 @@ def is_of_other_query(text: str) -> bool:
 def is_of_damage(text: str) -> bool:
     """Whether Spark says that a checkpoint is not whole."""
     return _DAMAGE.search(text) is not None
+
+
+def needs_new_start(text: str) -> bool:
+    """Whether one of our sentences says that a stream must begin anew, in words that hold for any stream."""
+    return _NEW_START.search(text) is not None
 
 
 def is_of_busy_machine(text: str) -> bool:

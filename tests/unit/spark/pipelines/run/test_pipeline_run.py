@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pipeline_events import definition_of
 
+from lakeward.capture.mysql.server.mysql_errors import binlog_gone
 from lakeward.errors import ErrorCode
 from lakeward.pipelines.status import PipelineState
 from lakeward.runtime.backoff import Backoff
@@ -27,6 +28,7 @@ class _Query:
     failures: int = 0
     made: int = 0
     does_well: bool = False
+    error: str = "postgresql://me:tell-nobody@h is away."
 
     def __init__(self, _spark: Any, _definition: Any, _checkpoint: Any, meter: PipelineMeter, _write: Any) -> None:
         self._meter = meter
@@ -37,7 +39,7 @@ class _Query:
         del once
         if type(self).failures:
             type(self).failures -= 1
-            raise ErrorCode.NETWORK.error("postgresql://me:tell-nobody@h is away.")
+            raise ErrorCode.NETWORK.error(type(self).error)
 
     def look(self) -> bool:
         self._looks += 1
@@ -80,6 +82,17 @@ def test_a_failure_is_told_and_tried_again(make: Callable[..., PipelineRun], tmp
     assert run.status.state is PipelineState.STOPPED
     assert "tell-nobody" not in (tmp_path / "pipelines/p/status.json").read_text()
     assert run.await_end(0)
+
+
+def test_the_command_that_begins_anew_is_named(
+    make: Callable[..., PipelineRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A capture says that its stream must begin anew; the pipeline knows its own name."""
+    monkeypatch.setattr(_Query, "error", binlog_gone("h:3306", "purged").message)
+    run = make(1, is_alone=False)
+    run.run(None)  # type: ignore[arg-type]
+    assert run.status.error is not None
+    assert run.status.error.endswith("To begin anew: stop it, `lakeward pipeline drop p`, and run it again.")
 
 
 def test_an_error_is_forgotten_when_the_stream_does_well_again(make: Callable[..., PipelineRun]) -> None:

@@ -252,6 +252,15 @@ def test_a_start_that_fails_after_a_pause_is_told(
     assert job.error == "There is no such table."
 
 
+def test_the_command_that_begins_anew_is_named(home: JobHome, streams: FakeStreams) -> None:
+    """A capture only says that its stream must."""
+    job = Jobs(home).start([streams.plan()], name="copy")
+    streams.queries["copy"].fail("lakeward.errors.X: The slot is gone. Start the stream anew, without its checkpoint.")
+    assert eventually(lambda: job.state is JobState.FAILED)
+    assert job.error is not None
+    assert job.error.endswith("To begin anew: `lakeward jobs drop copy`, and run it again.")
+
+
 def test_a_bounded_job_ends_by_itself(home: JobHome, streams: FakeStreams) -> None:
     """When all was read and nothing is under way; run again it goes on from there."""
     plan = streams.plan(is_finished=lambda report: report["sink"] == "all")

@@ -23,6 +23,7 @@ T = TypeVar("T")
 _LATEST, _EARLIEST = -1, -2
 _CALL_S = 5.0
 _IDS_S = 2.0
+_PROBE_S = 2.0
 
 
 class AwayError(Exception):
@@ -146,10 +147,20 @@ class Cluster:
                 error = wrong.args[0]
                 self._consumer.poll(0)
                 error = self._refusal or error
+                if is_unknown_topic(error):  # which the client also says of brokers that are away
+                    error = self._absence() or error
                 if is_unknown_topic(error) or not is_away(error):
                     raise explain(error, self._config, what) from None
                 if self._clock.monotonic() >= end_s:
                     raise AwayError(explain(error, self._config, what)) from None
+
+    def _absence(self) -> Any:
+        """What the client says if no broker answers; None if one does."""
+        try:
+            self._consumer.list_topics(timeout=_PROBE_S)
+        except self._library.KafkaException as wrong:
+            return wrong.args[0] if is_away(wrong.args[0]) else None
+        return None
 
     def _hear(self, error: Any) -> None:
         if is_login(error):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from lakeward.errors import ErrorCode
@@ -16,3 +17,9 @@ def kafka_library() -> Any:
             "Kafka needs the package confluent-kafka: pip install 'lakeward[kafka]'."
         ) from None
     return confluent_kafka
+
+
+def admin_library() -> Any:
+    """Its part that makes and describes topics."""
+    kafka_library()
+    return import_module("confluent_kafka.admin")

@@ -8,7 +8,7 @@ from typing import Any
 from lakeward.errors import ErrorCode
 from lakeward.spark.ingest.kafka.brokers.client_config import ClientConfig
 from lakeward.spark.ingest.kafka.brokers.kafka_errors import explain, explain_setting, is_unknown_topic
-from lakeward.spark.ingest.kafka.brokers.library import kafka_library
+from lakeward.spark.ingest.kafka.brokers.library import admin_library, kafka_library
 
 _ASK_S = 30.0
 _THERE = "TOPIC_ALREADY_EXISTS"
@@ -28,14 +28,13 @@ def make_topics(config: ClientConfig, names: Sequence[str]) -> None:
     """Make topics as brokers make them where nobody says how; one that is there meanwhile is as good."""
     if not names:
         return
-    from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # its stubs do not say so
-
     library, admin = kafka_library(), _admin(config)
     # Brokers that make topics by themselves do so when they are asked for one; some cannot be told to.
     needed = [name for name in names if not _is_there(config, admin, name)]
     if not needed:
         return
-    for name, made in admin.create_topics([NewTopic(name) for name in needed], operation_timeout=_ASK_S).items():
+    new = [admin_library().NewTopic(name) for name in needed]
+    for name, made in admin.create_topics(new, operation_timeout=_ASK_S).items():
         try:
             made.result()
         except library.KafkaException as wrong:
@@ -59,11 +58,9 @@ def _is_there(config: ClientConfig, admin: Any, name: str) -> bool:
 
 
 def _admin(config: ClientConfig) -> Any:
-    from confluent_kafka.admin import AdminClient
-
     library = kafka_library()
     own = {key: value for key, value in config.settings.items() if key != "group.id"}
     try:
-        return AdminClient({"log_level": 0, **own})
+        return admin_library().AdminClient({"log_level": 0, **own})
     except library.KafkaException as wrong:
         raise explain_setting(wrong.args[0], config) from None
