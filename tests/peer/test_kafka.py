@@ -15,6 +15,9 @@ from kafka_broker import PASSWORD, USER, RealBroker
 from server_process import ServerProcess
 
 import lakeward as lw
+from lakeward.errors import LakewardError
+from lakeward.spark.ingest.kafka.brokers.client_config import ClientConfig
+from lakeward.spark.ingest.kafka.brokers.topics import make_topics, missing_topics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -172,3 +175,18 @@ def test_a_row_that_is_too_large(spark: SparkSession, broker: RealBroker) -> Non
     }
     with pytest.raises(Exception, match="A row is too large for topic 'narrow'"):
         frame.write.format("lakeward.kafka").options(**options).mode("append").save()
+
+
+def test_topics_that_are_missing_are_made(broker: RealBroker) -> None:
+    """By a login that may; what stands against one is the broker's sentence."""
+    config = ClientConfig({"bootstrap.servers": broker.bootstrap})
+    assert missing_topics(config, ["new", "newer"]) == ["new", "newer"]
+    make_topics(config, ["new"])
+    make_topics(config, ["new"])
+    assert missing_topics(config, ["new", "newer"]) == ["newer"]
+    with pytest.raises(LakewardError, match="has no topic 'a b', and it cannot be made: Topic name is inv"):
+        make_topics(config, ["a b"])
+    login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    poor = {"bootstrap.servers": broker.with_login, **login, "sasl.username": USER, "sasl.password": PASSWORD}
+    with pytest.raises(LakewardError, match="cannot be made: Authorization failed"):
+        make_topics(ClientConfig(poor), ["newer"])

@@ -95,6 +95,9 @@ class ModelDatabase:
         """All tables."""
         return list(self.schemas.values())
 
+    def check(self) -> None:
+        """All is well."""
+
     def begin(self) -> Position:
         """Now."""
         return self.now()

@@ -42,6 +42,7 @@ def test_rows_that_move_between_keys_are_told_with_what_was_before() -> None:
         ("SELECT id, g FROM orders", _LOG, "only takes new rows"),
         ("SELECT g, COUNT(*) AS n FROM plain GROUP BY g", _LOG, "group by a window"),
         ("SELECT g, v FROM orders", _by("g"), "have no key that is shown"),
+        ("SELECT g, v FROM orders", _by("g"), "Give the table that is read a PRIMARY KEY, if it has none, and show"),
         ("SELECT id, g FROM orders", _by("g"), "rows of different keys would overwrite each other"),
         ("SELECT id + 1 AS id FROM orders", _by("id"), "have no key that is shown"),
         ("SELECT g, COUNT(*) AS n FROM plain GROUP BY g", _by("g", "n"), "old rows would be left behind"),
