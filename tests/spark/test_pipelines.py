@@ -174,6 +174,26 @@ def test_one_that_fails_waits_and_the_others_go_on(bench: Bench, pg: Database) -
     _await(lambda: _status(bench, f"good-{name}").state is PipelineState.STOPPED)
 
 
+def test_one_that_must_not_evolve_says_the_same_each_time(bench: Bench, pg: Database, tmp_path: Path) -> None:
+    """The statement's table, why, and what to do: also when it is tried again, and the table has its new type."""
+    name = f"strict-{uuid.uuid4().hex[:8]}"
+    text = (
+        f"{_source(pg)}sink: {{type: iceberg, warehouse: {tmp_path}/lake}}\n"
+        f"pipeline: {{name: {name}, schema.change.behavior: evolve}}\n"
+    )
+    with pg.connect() as db:
+        db.execute("CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+        db.execute("INSERT INTO t VALUES (1, 1)")
+        bench.start(text, PW=pg.options["password"])
+        _await(lambda: _status(bench, name).rows == 1)
+        db.execute("ALTER TABLE t ALTER COLUMN a TYPE BIGINT")
+        db.execute("INSERT INTO t VALUES (2, 2)")
+        for restarts in (1, 3):
+            _await(lambda restarts=restarts: _status(bench, name).restarts >= restarts)  # type: ignore[misc]
+            error = str(_status(bench, name).error)
+            assert "The pipeline stops here: column a is BIGINT now, which INT of public.t cannot hold." in error
+
+
 def test_iceberg_and_kafka_get_the_same_changes(bench: Bench, pg: Database, tmp_path: Path) -> None:
     """Read by those who never heard of us: DuckDB, and a plain consumer; again after changes and a new start."""
     broker, name = MockBroker(), uuid.uuid4().hex[:8]
