@@ -16,14 +16,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, Self
 
 from lakeward.capture.json_forms import id_of_json, id_to_json, table_of_json, table_to_json
-from lakeward.capture.port import Chunk, Position, SchemaChange, SchemaChangeKind, SourceTable, TableId
+from lakeward.capture.port import Chunk, Event, Position, SchemaChange, SchemaChangeKind, SourceTable, TableId
 
 #: A table of more chunks has larger ones: they stand in every offset of its copy.
 CHUNKS_MAX = 4000
@@ -209,6 +209,27 @@ def work_between(start: Progress, end: Progress, tasks: int) -> list[Work]:
         for id_, chunks in by_table.items()
         for n in range(0, len(chunks), size)
     ]
+
+
+def of_followed(events: Iterable[Event], known: Iterable[SourceTable], waiting: Iterable[TableId]) -> Iterator[Event]:
+    """The events of tables that were copied. Those that wait will be copied as they are then.
+
+    One that is neither was made and dropped again before anybody saw it: what came of it would never be taken back.
+    """
+    were, waits = {table.id for table in known}, set(waiting)
+    followed = were - waits
+    for event in events:
+        if not isinstance(event, SchemaChange):
+            if event.table.id in followed:
+                yield event
+            continue
+        new = None if event.after is None else event.after.id
+        is_followed = event.id in followed or (new in were and new not in waits)
+        followed.discard(event.id)
+        if is_followed:
+            if new is not None and new not in waits:
+                followed.add(new)
+            yield event
 
 
 def known_after(known: Iterable[SourceTable], changes: Iterable[SchemaChange]) -> tuple[SourceTable, ...]:

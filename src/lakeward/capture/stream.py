@@ -16,7 +16,7 @@ from lakeward.capture.port import (
     TableId,
     TableRows,
 )
-from lakeward.capture.progress import ChunkWork, NewsWork, Progress, Work, known_after
+from lakeward.capture.progress import ChunkWork, NewsWork, Progress, Work, known_after, of_followed
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import Clock
 
@@ -79,10 +79,8 @@ class CaptureStream:
                 for batch in self._database.read_chunk(work.table, chunk, work.as_of):
                     yield TableRows(work.table, batch)
             return
-        for event in self._database.changes(work.start, work.end, work.known):
-            id_ = event.id if isinstance(event, SchemaChange) else event.table.id
-            if id_ not in work.waiting:
-                yield event
+        changes = self._database.changes(work.start, work.end, work.known)
+        yield from of_followed(changes, work.known, work.waiting)
 
     def head(self, start: Progress) -> Progress:
         """Where the stream would be if it had read all there is."""
@@ -136,6 +134,6 @@ class CaptureStream:
         known = {table.id: table for table in start.known}
         if known == {id_: table for id_, table in now.items() if id_ not in start.waiting}:
             return start.known
-        changes = self._database.changes(at, end, start.known)
-        of_schema = (event for event in changes if isinstance(event, SchemaChange))
-        return known_after(start.known, (change for change in of_schema if change.id not in start.waiting))
+        changes = of_followed(self._database.changes(at, end, start.known), start.known, start.waiting)
+        found = known_after(start.known, (event for event in changes if isinstance(event, SchemaChange)))
+        return tuple(table for table in found if table.id not in start.waiting)

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import json
 
-from lakeward.capture.port import Chunk, SchemaChange, SchemaChangeKind, SourceTable, TableId
-from lakeward.capture.progress import CHUNKS_MAX, ChangeWork, ChunkWork, Progress, TableCopy, known_after, work_between
+import pyarrow as pa
+
+from lakeward.capture.port import Chunk, SchemaChange, SchemaChangeKind, SourceTable, TableId, TableRows
+from lakeward.capture.progress import (
+    CHUNKS_MAX,
+    ChangeWork,
+    ChunkWork,
+    Progress,
+    TableCopy,
+    known_after,
+    of_followed,
+    work_between,
+)
 from lakeward.model.data_types import BIGINT, STRING
 from lakeward.model.schema import Schema
 
@@ -91,3 +102,14 @@ def test_schema_changes_tell_what_is_known() -> None:
     ]
     assert known_after([USERS], changes) == (wider, ORDERS)
     assert known_after([USERS, ORDERS], [SchemaChange(SchemaChangeKind.DROP, USERS.id, USERS)]) == (ORDERS,)
+
+
+def test_a_table_that_came_and_went_unseen_is_left_out() -> None:
+    """Its rows would stay in a sink: when the table is there again it waits, and that it was dropped is not told."""
+    made = SchemaChange(SchemaChangeKind.CREATE, ORDERS.id, None, ORDERS)
+    gone = SchemaChange(SchemaChangeKind.DROP, ORDERS.id, ORDERS)
+    rows = TableRows(ORDERS, pa.record_batch({"id": [1]}))
+    of_users = TableRows(USERS, pa.record_batch({"id": [1]}))
+    assert list(of_followed([made, rows, of_users, gone], [USERS], [])) == [of_users]
+    assert list(of_followed([rows, gone, made, rows], [USERS, ORDERS], [])) == [rows, gone, made, rows]
+    assert list(of_followed([rows, of_users], [USERS], [ORDERS.id])) == [of_users]

@@ -90,6 +90,7 @@ def test_what_was_copied_and_followed_is_the_database(rows: int, steps: list[Any
         id_: rows for id_, rows in database.rows.items() if rows
     }
     assert {table.id: table for table in at.known} == database.schemas
+    assert not replay.must_end
 
 
 def test_rows_that_change_while_a_chunk_is_read_are_put_back() -> None:
