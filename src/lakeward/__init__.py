@@ -13,9 +13,10 @@ Everything here loads on first use, so that `import lakeward` costs next to noth
 from __future__ import annotations
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if _TYPE_CHECKING:
+#: As type checkers know it from `typing`, which takes a moment to load: a Ctrl-C in that moment would be a traceback.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
     from lakeward import spark as spark
     from lakeward.client.blocking.sync import Connection
     from lakeward.client.blocking.sync_scan import Scan
@@ -52,6 +53,7 @@ if _TYPE_CHECKING:
     from lakeward.model.schema import Column, Schema
     from lakeward.model.table import TableInfo, TablePath
     from lakeward.query.door import aconnect, connect
+del TYPE_CHECKING
 
 __all__ = [
     "AlreadyExistsError",
