@@ -80,6 +80,7 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 	$(BIN)/python -m bench.capture
 	$(BIN)/python -m bench.mysql_capture
 	$(BIN)/python -m bench.postgres_capture
+	$(BIN)/python -m bench.security
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 	$(BIN)/python -m lakeward.spark.jvm.build

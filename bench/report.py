@@ -17,6 +17,7 @@ UNION_PAGE = _DOCS / "benchmarks-union.md"
 KAFKA_PAGE = _DOCS / "benchmarks-kafka.md"
 REMOTE_PAGE = _DOCS / "benchmarks-remote.md"
 FAIRNESS_PAGE = _DOCS / "benchmarks-fairness.md"
+SECURITY_PAGE = _DOCS / "benchmarks-security.md"
 
 
 @dataclass(frozen=True)

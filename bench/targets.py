@@ -18,6 +18,7 @@ import psutil
 from lakeward.runtime.process.child import Child
 
 _PEAK = re.compile(r"VmHWM:\s+(\d+) kB")
+_LISTENER = re.compile(r"([^\s=]+:\d+) \((\w+), \w+\)")
 
 
 @dataclass
@@ -30,6 +31,8 @@ class Target:
     start_s: float
     directory: Path
     stop_command: list[str] = field(default_factory=list)
+    #: Where clients of each listener come in, if there are several.
+    listeners: dict[str, str] = field(default_factory=dict)
 
     def cpu_s(self) -> float:
         """CPU seconds used so far, all processes together."""
@@ -69,24 +72,18 @@ def lakeward_again(before: Target, options: tuple[str, ...] = ()) -> Target:
 
 def _lakeward(directory: Path, options: tuple[str, ...]) -> Target:
     begun = time.perf_counter()
-    command = [
-        sys.executable,
-        "-m",
-        "lakeward",
-        "serve",
-        "--port",
-        "0",
-        "--data-dir",
-        str(directory / "data"),
-        *options,
-    ]
+    command = [sys.executable, "-m", "lakeward", "serve", "--data-dir", str(directory / "data"), *options]
+    if not any(option.startswith("bind.listeners=") for option in options):
+        command += ["--port", "0"]
     process = Child(command, stdout=subprocess.PIPE, stderr=(directory / "log").open("w"), text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     if "bootstrap.servers=" not in line:
         raise RuntimeError(f"lakeward did not start: {(directory / 'log').read_text()}")
     bootstrap = line.split("bootstrap.servers=")[1].split()[0]
-    return Target("Lakeward", bootstrap, [psutil.Process(process.pid)], time.perf_counter() - begun, directory)
+    start_s = time.perf_counter() - begun
+    listeners = {name: address for address, name in _LISTENER.findall(line)}
+    return Target("Lakeward", bootstrap, [psutil.Process(process.pid)], start_s, directory, listeners=listeners)
 
 
 def warm_memory(megabytes: int = 3000) -> None:
