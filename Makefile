@@ -56,10 +56,10 @@ check: lint ## the daily loop: lint, pages, unit tests
 	$(BIN)/python -m pytest -n 2 tests/unit tests/tidy
 	$(BIN)/python -m pytest -n 2 tests/docs -m 'not slow'
 
-test-crash: setup ## the long campaigns: kill -9 of servers, tiering and copies; union reads against tiering
+test-crash: setup ## the long campaigns: kill -9 of servers, tiering, copies; union reads against tiering; strangers
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
 	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 RUN_KILL_ROUNDS=10 CAPTURE_KILL_ROUNDS=20 \
-	    KAFKA_KILL_ROUNDS=20 $(BIN)/python -m pytest -v tests/crash
+	    KAFKA_KILL_ROUNDS=20 STRANGER_FRAMES=500000 $(BIN)/python -m pytest -v tests/crash
 
 test-simulation: setup ## a whole server in memory, by seed, cut off at every write of 1,000 operations; an hour
 	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation

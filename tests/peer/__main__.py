@@ -7,6 +7,7 @@
 5. Topics of a real Kafka as sources and sinks.
 6. Our client where an Apache Fluss asks for a login.
 7. Grants on an Apache Fluss and on ours: the same calls are refused.
+8. Java's client at our server: logins and grants.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _ROOT = Path(__file__).parents[2]
 _CACHE = _ROOT / ".peer"
 _SPARK = "4.1.3"
 _ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+_JAVA_CLIENT = ("org.apache.fluss:fluss-client:1.0.0", "org.slf4j:slf4j-api:1.7.36")
 
 _ON_APACHE = [
     "tests/integration/test_client_*.py",
@@ -51,7 +53,7 @@ _STOPPED = (1, 2)  # a test failed, and `--stepwise` stopped there
 
 
 def main(chosen: list[str]) -> int:
-    """Run everything, or the parts that are named: `fluss`, `lake`, `remote`, `spark`, `kafka`, `login`, `grants`."""
+    """Run everything, or the parts that are named: the keys of `parts`."""
     missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
     if missing:
         print(f"Nothing was tested: an Apache Fluss and Iceberg's runtime need {' and '.join(missing)} on the PATH.")
@@ -64,6 +66,7 @@ def main(chosen: list[str]) -> int:
         "kafka": _with_kafka,
         "login": _with_logins,
         "grants": _by_its_grants,
+        "java": _for_javas_client,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -122,6 +125,12 @@ def _by_its_grants() -> list[str]:
         return _stepwise("grants", ["tests/peer/test_apache_grants.py"], environ, _Coordinator(cluster))
     finally:
         cluster.stop()
+
+
+def _for_javas_client() -> list[str]:
+    print("Java's client at our server: logins and grants …", flush=True)
+    class_path = os.pathsep.join(str(apache_fluss.jar(name)) for name in _JAVA_CLIENT)
+    return _stepwise("java", ["tests/peer/test_java_client.py"], {"LAKEWARD_PEER_JAVA": class_path})
 
 
 class _Coordinator:

@@ -22,6 +22,7 @@ collect_ignore = ["test_apache_lake.py"] if "LAKEWARD_PEER_LAKE" not in os.envir
 collect_ignore += ["test_apache_remote.py"] if "LAKEWARD_PEER_REMOTE" not in os.environ else []
 collect_ignore += ["test_apache_login.py"] if "LAKEWARD_PEER_LOGIN" not in os.environ else []
 collect_ignore += ["test_apache_grants.py"] if "LAKEWARD_PEER_GRANTS" not in os.environ else []
+collect_ignore += ["test_java_client.py"] if "LAKEWARD_PEER_JAVA" not in os.environ else []
 collect_ignore += ["test_opensearch.py"] if "LAKEWARD_PEER_SEARCH" not in os.environ else []
 collect_ignore += [] if _JAR else ["test_iceberg_runtime.py", "test_older_spark.py"]
 
