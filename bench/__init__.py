@@ -11,7 +11,7 @@ kv_stores        the key/value engines by themselves: `python -m bench.kv_stores
 script           a script of 200 statements, parsed and translated: `python -m bench.script`
 shell            `lakeward shell` until the prompt and the first answer: `python -m bench.shell`
 fairness         every attack of `tests/support/attacks` with a pinger beside it: `python -m bench.fairness`
-security         logins, grants and TLS beside an open listener; idle logins: `python -m bench.security`
+security         logins, grants and TLS beside an open listener; strangers: `python -m bench.security`
 postgres_capture  changes and rows of a PostgreSQL as Arrow: `python bench/postgres_capture.py`
 report           the table, with what was promised
 """

@@ -1,5 +1,5 @@
 """`python -m bench.security [--rows N] [--rounds N]`: what logins, grants and TLS cost our own client, and what
-somebody who is logged in and idle costs the server.
+somebody who is logged in and idle costs the server, and how others fare beside strangers who mean harm.
 
 Prints, and writes docs/benchmarks-security.md.
 """
@@ -12,9 +12,12 @@ import datetime as dt
 from bench.idle_logins import idle_kb
 from bench.report import SECURITY_PAGE, Line, markdown
 from bench.secured_work import GRANTS, OPEN, WAYS, Measured, measure, secured
+from bench.strangers import QUIET, Beside
+from bench.strangers import measure as measure_strangers
 from bench.targets import warm_memory
 
 _IDLE_KB = 10.0
+_PING_MS = 50.0  # as docs/benchmarks-fairness.md promises it
 _PROMISED = {"SASL + grants": 1.03, "SSL": 1.3, "SASL_SSL": 1.3}
 
 
@@ -24,18 +27,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of each append and scan (default 2,000,000)")
     parser.add_argument("--rounds", type=int, default=9, help="repeats of each work; the median counts (default 9)")
     parser.add_argument("--connections", type=int, default=10_000, help="that are idle (default 10,000)")
+    parser.add_argument("--frames", type=int, default=500_000, help="damaged ones, before and after a login each")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks-security.md as it is")
     arguments = parser.parse_args()
     warm_memory()
     with secured() as servers:
         found = measure(servers, arguments.rows, arguments.rounds)
     idle = {way: idle_kb(way, arguments.connections) for way in ("PLAINTEXT", "SASL", "SASL_SSL")}
+    beside = measure_strangers(arguments.frames)
     lines = [line for work in ("append", "scan") for way in WAYS[1:] for line in _lines(work, way, found)]
     page = markdown(
-        [*lines, _idle_line(idle, arguments.connections)],
+        [*lines, _idle_line(idle, arguments.connections), *_beside_lines(beside)],
         f"{dt.date.today():%Y-%m-%d}",
         arguments.rounds,
-        _notes(arguments.rows, idle),
+        [*_notes(arguments.rows, idle), _growth(beside)],
         title="Benchmarks: security",
         peer=OPEN,
     )
@@ -80,6 +85,31 @@ def _idle_line(idle: dict[str, float], connections: int) -> Line:
         idle["SASL"],
         _IDLE_KB,
         at_least=False,
+    )
+
+
+def _beside_lines(beside: dict[str, Beside]) -> list[Line]:
+    quiet = beside[QUIET].share_ms(0.99)
+    return [
+        Line(
+            f"p99 of the pings of somebody who is in, beside {name}, ms",
+            f"{found.share_ms(0.99):.1f} ms (p50 {found.share_ms(0.5):.1f})",
+            f"{quiet:.1f} ms, alone",
+            f"≤ {_PING_MS:g} ms",
+            found.share_ms(0.99),
+            _PING_MS,
+            at_least=False,
+        )
+        for name, found in beside.items()
+        if name != QUIET
+    ]
+
+
+def _growth(beside: dict[str, Beside]) -> str:
+    worst = max(beside.values(), key=lambda one: one.growth_mb)
+    return (
+        "Strangers, the server and the one who pings share the machine. The server grew by"
+        f" {worst.growth_mb:.0f} MB at most while strangers were there."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from logins import JAAS, log_in
-from principals import creation
 from rights_cases import TableIds
 from server_process import ServerProcess
 from strangers import Address
@@ -15,7 +14,9 @@ from wire_tables import WireTable, create_database
 from lakeward.cli.commands.access.dev_authority import DevAuthority
 from lakeward.model.acl import CLUSTER, Acl, Operation
 from lakeward.model.principal import Principal
+from lakeward.protocol.acl_forms import acl_message
 from lakeward.protocol.api import Api
+from lakeward.protocol.messages.acl import CreateAclsRequest
 from lakeward.protocol.messages.metadata import MetadataRequest
 from lakeward.runtime.clock import SystemClock
 
@@ -58,7 +59,8 @@ class Besieged:
         create_database(cluster, "shop")
         orders = WireTable.create(cluster, "shop", "orders")
         prices = WireTable.create(cluster, "shop", "prices", primary_key=("id",))
-        self._bystander.call(Api.CREATE_ACLS, creation(Acl(CLUSTER, Principal("alice"), Operation.ALL)))
+        everything = acl_message(Acl(CLUSTER, Principal("alice"), Operation.ALL))
+        self._bystander.call(Api.CREATE_ACLS, CreateAclsRequest(acl=(everything,)))
         return TableIds(orders.table_id, prices.table_id)
 
     def ping(self) -> None:
