@@ -13,6 +13,9 @@ class FakeTransport:
         self.written = bytearray()
         self.aborted = False
 
+    def get_extra_info(self, name: str) -> None:
+        """Nothing is known of it, least of all that it encrypts."""
+
     def set_write_buffer_limits(self, high: int) -> None:
         """Accepted and ignored."""
 

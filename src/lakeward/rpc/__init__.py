@@ -16,4 +16,7 @@ The client's side
     client_security    how a client comes in: encrypted or not, as somebody or as nobody in particular
     login              who a client is, and how it shows that
     client_tls         how it encrypts, and whom it trusts
+
+Both sides
+    encrypted_writes   what is written where it is encrypted: piece by piece, as the other end takes it
 """

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
-from lakeward.protocol.codec import decode, encode_parts
+from lakeward.protocol.codec import Parts, decode, encode_parts
 from lakeward.protocol.frame_reader import FrameReader, FreshMemory
 from lakeward.protocol.frames import ERROR, FAILURE, RESPONSE_HEADER_BYTES, RESPONSE_TYPE_BYTES, request_frame
 from lakeward.protocol.messages.auth import AuthenticateRequest
@@ -16,6 +16,7 @@ from lakeward.protocol.messages.metadata import ApiVersionsRequest
 from lakeward.protocol.messages.shared import ErrorResponse
 from lakeward.rpc.client_security import OPEN, ClientSecurity
 from lakeward.rpc.client_tls import refusal
+from lakeward.rpc.encrypted_writes import EncryptedWrites
 from lakeward.rpc.login import Login
 from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.entropy import SystemEntropy
@@ -40,6 +41,7 @@ class Channel(asyncio.BufferedProtocol):
         self.port = port
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._sealed: EncryptedWrites | None = None
         self._in = FrameReader(FreshMemory(), header_bytes=RESPONSE_TYPE_BYTES)
         self._pending: dict[int, _Pending] = {}
         self._next_id = 0
@@ -170,8 +172,22 @@ class Channel(asyncio.BufferedProtocol):
         future: asyncio.Future[Any] = self._loop.create_future()
         timer = self._loop.call_later(timeout_ms / 1000, self._expire, request_id, timeout_ms)
         self._pending[request_id] = (api, answer or api.response, future, timer)
-        self._transport.writelines(request_frame(api.value, version, request_id, parts))
+        self._write(request_frame(api.value, version, request_id, parts))
         return future
+
+    def _write(self, parts: Parts) -> None:
+        assert self._transport is not None
+        if self._sealed is None:
+            self._transport.writelines(parts)
+        else:
+            self._sealed.add(parts)
+            self._tell_room(self._sealed)
+
+    def _tell_room(self, sealed: EncryptedWrites) -> None:
+        if sealed.size > WRITE_HIGH_WATER_BYTES:
+            self._room.clear()
+        elif sealed.size <= WRITE_HIGH_WATER_BYTES // 4:
+            self._room.set()
 
     async def writable(self) -> None:
         """Wait until most of what was written has left for the server."""
@@ -187,6 +203,7 @@ class Channel(asyncio.BufferedProtocol):
         """Keep the transport."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's transports share no base with asyncio's
         self._transport.set_write_buffer_limits(high=WRITE_HIGH_WATER_BYTES)
+        self._sealed = EncryptedWrites.of(self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail what is in flight."""
@@ -195,11 +212,18 @@ class Channel(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Too much is unsent."""
-        self._room.clear()
+        if self._sealed is None:
+            self._room.clear()
+        else:
+            self._sealed.hold()
 
     def resume_writing(self) -> None:
         """Enough has left."""
-        self._room.set()
+        if self._sealed is None:
+            self._room.set()
+        else:
+            self._sealed.release()
+            self._tell_room(self._sealed)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - the signature is asyncio's
         """Where the next bytes belong."""

@@ -20,6 +20,7 @@ from lakeward.protocol.codec import Parts
 from lakeward.protocol.frame_reader import FrameReader
 from lakeward.protocol.frames import LENGTH_BYTES, REQUEST_HEADER_BYTES, RequestHeader, request_in
 from lakeward.rpc.buffer_pool import BufferPool
+from lakeward.rpc.encrypted_writes import EncryptedWrites
 from lakeward.rpc.error_answers import last_words
 from lakeward.rpc.listener import Listener
 from lakeward.rpc.rest import Rest
@@ -89,9 +90,9 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._out_bytes = 0
         self._in_turn = False
         self._is_first = True
-        self._is_http = False
-        self._closing = False
+        self._is_http = self._closing = False
         self._transport: asyncio.Transport | None = None
+        self._sealed: EncryptedWrites | None = None
         self._socket: socket.socket | None = None
         self.writes_paused = False
         self.active_at = self.frame_at = loop.time()
@@ -109,6 +110,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         """A client has connected."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=self._limits.unread_answer_bytes)
+        self._sealed = EncryptedWrites.of(self._transport)
         # The transport's own socket object makes a new one for every option that is set; this one is made once.
         self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -155,6 +157,8 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._closing = True
         if self._transport is not None:
             self._flush()
+            if self._sealed is not None:
+                self._sealed.finish()
             self._transport.close()
 
     def abort(self) -> None:
@@ -185,7 +189,8 @@ class ServerConnection(asyncio.BufferedProtocol):
     @property
     def unread_bytes(self) -> int:
         """Bytes of answers that the client has not taken."""
-        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+        held = 0 if self._sealed is None else self._sealed.size
+        return 0 if self._transport is None else held + self._transport.get_write_buffer_size()
 
     @property
     def is_http(self) -> bool:
@@ -375,16 +380,21 @@ class ServerConnection(asyncio.BufferedProtocol):
         if not self._out or self._transport is None:
             return False
         out, self._out, self._out_bytes = self._out, [], 0
-        self._transport.writelines(out)
+        (self._transport.writelines if self._sealed is None else self._sealed.add)(out)
         return True
 
     def pause_writing(self) -> None:
         """The client does not take its answers: take no more of its requests."""
         self.writes_paused = True
+        if self._sealed is not None:
+            self._sealed.hold()
         self._set_reading()
 
     def resume_writing(self) -> None:
         """The client reads again."""
         self.writes_paused = False
         self.active_at = self._loop.time()
-        self._queue()
+        if self._sealed is not None:
+            self._sealed.release()
+        if not self.writes_paused:
+            self._queue()
