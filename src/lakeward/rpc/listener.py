@@ -13,9 +13,10 @@ from lakeward.errors import ErrorCode
 from lakeward.options.endpoint import Endpoint
 
 _log = logging.getLogger(__name__)
-#: As many are accepted in one turn of the loop.
+#: As many wait to be accepted; the loop accepts as many in one turn.
 _BACKLOG = 256
-
+#: Whoever is taken by hand is to be encrypted, which takes half a millisecond each: others wait for few of them.
+_BY_HAND = 16
 
 #: How long nobody is accepted when there are no descriptors left.
 _REST_S = 1.0
@@ -111,7 +112,7 @@ class _Accepting:
         self._loop.add_reader(self._bound, self._accept)
 
     def _accept(self) -> None:
-        for _ in range(_BACKLOG):
+        for _ in range(_BY_HAND):
             try:
                 new, address = self._bound.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
