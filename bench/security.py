@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000, help="rows of each append and scan (default 2,000,000)")
     parser.add_argument("--rounds", type=int, default=9, help="repeats of each work; the median counts (default 9)")
     parser.add_argument("--connections", type=int, default=10_000, help="that are idle (default 10,000)")
-    parser.add_argument("--frames", type=int, default=500_000, help="damaged ones, before and after a login each")
+    parser.add_argument("--frames", type=int, default=100_000, help="damaged, before and after a login")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks-security.md as it is")
     arguments = parser.parse_args()
     warm_memory()

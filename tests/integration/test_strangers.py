@@ -1,4 +1,7 @@
-"""Strangers who mean harm: whatever they send, the server goes on, stays small, and serves those who are in."""
+"""Strangers who mean harm: whatever they send, the server goes on, stays small, and serves those who are in.
+
+The long campaign is tests/crash/test_hostile_clients.py.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from pathlib import Path
 
 from logins import ASKING, JAAS, log_in, plain_token
 from server_process import ServerProcess
+from strangers import mutated
 from wire_client import HELLO, WireClient
 
 from lakeward.protocol.api import Api
@@ -31,23 +35,6 @@ def frames(client: WireClient) -> list[bytes]:
         (Api.GET_METADATA, MetadataRequest()),
     ]
     return [client.frame(api.value, 0, encode(message))[1] for api, message in messages]
-
-
-def mutated(chance: random.Random, data: bytes) -> bytes:
-    """The same with some bytes that are others, gone, or twice there."""
-    damaged = bytearray(data)
-    for _ in range(chance.randint(0, 4)):
-        place = chance.randrange(len(damaged) + 1)
-        match chance.randrange(4):
-            case 0 if place < len(damaged):
-                damaged[place] = chance.randrange(256)
-            case 1:
-                del damaged[place : place + chance.randint(1, 8)]
-            case 2:
-                damaged[place:place] = chance.randbytes(chance.randint(1, 40))
-            case _:
-                damaged += damaged[place:]
-    return bytes(damaged)
 
 
 def send_and_leave(address: tuple[str, int], data: bytes) -> None:
