@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import random
 import statistics
 import tempfile
 import time
@@ -25,6 +26,9 @@ WAYS = (OPEN, "SASL", "SASL + grants", "SSL", "SASL_SSL")
 GRANTS = 3000
 _USERS = "alice:alice-secret,admin:admin-secret"
 _GRANTS_A_CALL = 500
+_SEED = 18
+#: What was dropped is deleted meanwhile.
+_SETTLE_S = 0.5
 _TABLE = "fluss.bench_secured"
 
 
@@ -111,9 +115,9 @@ def _with_grants(stack: contextlib.ExitStack) -> Door:
 def measure(doors: dict[str, Door], rows: int, rounds: int) -> dict[tuple[str, str], Measured]:
     """The median of each work by each way; the first round warms up."""
     found: dict[tuple[str, str], list[Measured]] = {}
+    chance = random.Random(_SEED)
     for number in range(rounds + 1):
-        turned = number % len(WAYS)
-        for way in WAYS[turned:] + WAYS[:turned]:
+        for way in chance.sample(WAYS, len(WAYS)):
             for work, one in _work(doors[way], rows):
                 if number:
                     found.setdefault((work, way), []).append(one)
@@ -134,6 +138,7 @@ def _work(door: Door, rows: int) -> Iterator[tuple[str, Measured]]:
         for _ in range(2):
             yield "scan", _measured(door.target, lambda: _scan(table, rows + 1))
         connection.drop_table(_TABLE)
+    time.sleep(_SETTLE_S)
 
 
 def _scan(table: lw.Table, rows: int) -> None:

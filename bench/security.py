@@ -116,7 +116,7 @@ def _growth(beside: dict[str, Beside]) -> str:
 def _notes(rows: int, idle: dict[str, float]) -> list[str]:
     same = (
         f"{rows:,} rows of ten columns, 92 bytes each, by our own client; tables, compression and batches are those of"
-        " `python -m bench`. Each round does the work in all ways, in an order that moves on by one."
+        " `python -m bench`. Each round does the work in all ways, in an order by chance."
     )
     servers = (
         f"“{WAYS[2]}” is a server of its own with {GRANTS:,} grants, of which two are the client's; all other ways are"

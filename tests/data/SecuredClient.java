@@ -36,7 +36,6 @@ public class SecuredClient {
         settings.setString("client.security.sasl.mechanism", "PLAIN");
         settings.setString("client.security.sasl.username", given[1]);
         settings.setString("client.security.sasl.password", given[1] + "-secret");
-        settings.setString("client.writer.retries", "0");
         for (int step = 2; step < given.length; step++) {
             String said;
             try (Connection connection = ConnectionFactory.createConnection(settings)) {
