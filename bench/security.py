@@ -123,8 +123,7 @@ def _notes(rows: int, idle: dict[str, float]) -> list[str]:
         " listeners of one server."
     )
     encrypted = (
-        f"An idle connection over TLS that has logged in takes {idle['SASL_SSL']:.1f} kB, most of it OpenSSL's;"
-        " nothing is promised for it."
+        f"An idle connection over TLS that has logged in takes {idle['SASL_SSL']:.1f} kB; nothing is promised for it."
     )
     return [same, servers, "Connecting, the handshake and the login are not counted: they happen once.", encrypted]
 
