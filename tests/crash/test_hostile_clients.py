@@ -22,7 +22,7 @@ _CROWD = max(60, min(2000, FRAMES // 250))
 _LOGINS = max(200, min(20_000, FRAMES // 25))
 _MB = 1 << 20
 _GROWTH_BYTES = 64 * _MB
-#: Whoever waits for the answer to a wrong login, or is in the middle of a frame, holds a buffer of 64 KB until then.
+#: Whoever waits for the answer to a wrong login holds a buffer of 64 KB until then.
 _WAITING_BYTES = 320 * _MB
 _SPARE_FILES = 20
 
@@ -80,7 +80,7 @@ def test_damaged_frames_after_a_login(besieged: Besieged) -> None:
 def test_logins_that_are_never_finished(besieged: Besieged) -> None:
     """All are sent away, those who say a byte now and then, too."""
     with strangers.half_done_logins(besieged.door, _CROWD) as begun:
-        stand(besieged, lambda: strangers.slow_logins(besieged.door, _CROWD, 3 * LOGIN_S), growth_bytes=_WAITING_BYTES)
+        stand(besieged, lambda: strangers.slow_logins(besieged.door, _CROWD, 3 * LOGIN_S))
         assert all(eventually(lambda one=one: _is_over(one), within_s=20) for one in begun)
 
 

@@ -205,8 +205,9 @@ class ServerConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have come."""
-        if not self._in.fill(nbytes):  # in the middle of a large frame
+        if not self._in.fill(nbytes):  # in the middle of a frame
             self.active_at = self._loop.time()
+            self._in.shrink()  # who sends a few bytes at a time holds no more than those
             return
         now = self.now()
         if now < self._queued_until:
