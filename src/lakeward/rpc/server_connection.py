@@ -82,8 +82,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._stepped: deque[SteppedRequest] = deque()
         self._awaits: asyncio.Future[Any] | None = None
         self._queued_until = self._turn_at = self._turn_used = 0.0
-        self._is_queued = False
-        self._lacks_memory = False
+        self._is_queued = self._lacks_memory = False
         self._rest = Rest(loop, self._queue)
         self._is_reading = True
         self._out: Parts = []
