@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 	if [ -z "$$python" ]; then echo "Python 3.11 or newer is needed, and none is on the PATH." >&2; exit 1; fi; \
 	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
 	@echo "Installing Lakeward and what it needs into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark,console]'
 	@echo "Compiling what primary key tables need, once …"
 	@$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up
 	@touch $@
