@@ -113,6 +113,9 @@ class FrameReader:
         start = self._start
         here = self._end - start
         if here < LENGTH_BYTES:
+            if self._aside:
+                self.room()
+                return self.take_frame()
             self.make_room(LENGTH_BYTES + self._header_bytes)
             return None
         (length,) = _read_length(self._view, start)
@@ -144,7 +147,7 @@ class FrameReader:
     @property
     def unread_bytes(self) -> int:
         """How many bytes are here."""
-        return self._end - self._start
+        return self._end - self._start + len(self._aside)
 
     def peek(self) -> memoryview:
         """All that is here."""

@@ -203,7 +203,9 @@ class Dispatcher:
         return handler(decode(kind, body, self._elements_max), exchange)
 
     def _handle_in_steps(self, handler: Handler, kind: type[Any], body: memoryview, exchange: Exchange) -> Steps:
-        answer = handler((yield from decode_in_steps(kind, body, self._elements_max)), exchange)
+        request = yield from decode_in_steps(kind, body, self._elements_max)
+        del body  # a handler that waits long may give its memory back
+        answer = handler(request, exchange)
         if type(answer) is GeneratorType:
             answer = yield from answer
         return answer

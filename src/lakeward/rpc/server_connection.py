@@ -82,14 +82,11 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._stepped: deque[SteppedRequest] = deque()
         self._awaits: asyncio.Future[Any] | None = None
         self._queued_until = self._turn_at = self._turn_used = 0.0
-        self._is_queued = self._lacks_memory = False
+        self._is_queued = self._lacks_memory = self._in_turn = self._is_http = self._closing = False
+        self._is_first = self._is_reading = True
         self._rest = Rest(loop, self._queue)
-        self._is_reading = True
         self._out: Parts = []
         self._out_bytes = 0
-        self._in_turn = False
-        self._is_first = True
-        self._is_http = self._closing = False
         self._transport: asyncio.Transport | None = None
         self._sealed: EncryptedWrites | None = None
         self._socket: socket.socket | None = None
@@ -97,8 +94,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         self.active_at = self.frame_at = loop.time()
         self.state: dict[str, object] = {}
         self._endings: list[Callable[[], None]] = []
-        self.address = self.peer = "?"
-        self.principal = ANONYMOUS
+        self.principal, self.address, self.peer = ANONYMOUS, "?", "?"
         #: What the client has shown of itself when the connection was encrypted, checked; empty if nothing.
         self.certificate: Mapping[str, Any] = {}
         self.told_address: tuple[str, int] = ("", 0)
@@ -113,8 +109,7 @@ class ServerConnection(asyncio.BufferedProtocol):
         # The transport's own socket object makes a new one for every option that is set; this one is made once.
         self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        peer = transport.get_extra_info("peername")
-        if peer:
+        if peer := transport.get_extra_info("peername"):
             self.address, self.peer = peer[0], f"{peer[0]}:{peer[1]}"
         self.certificate = transport.get_extra_info("peercert") or {}
         self.told_address = self._listener.address_for(transport.get_extra_info("sockname")[0])
@@ -145,6 +140,10 @@ class ServerConnection(asyncio.BufferedProtocol):
     def await_login(self, frame_bytes: int) -> None:
         """Take only small frames until the client is let in."""
         self._in.limit(frame_bytes)
+
+    def free_buffer(self) -> None:
+        """Hold no more than what is still to be read: nobody looks into the requests that were handed on."""
+        self._in.shrink()
 
     def let_in(self, principal: Principal) -> None:
         """From now on we know who the client is."""
@@ -353,6 +352,7 @@ class ServerConnection(asyncio.BufferedProtocol):
                 self._closing = True
             else:
                 answer.add_done_callback(self._end_with)  # before we go on, and would ask again
+                self._in.clear()
                 self._wait_for(answer)
         else:
             self._in.make_room(_HTTP_REQUEST_BYTES_MAX)

@@ -57,6 +57,8 @@ class Reading:
             if self.reader.fill(len(taken)):
                 while (frame := self.reader.take_frame()) is not None:
                     self.frames.append(bytes(frame))
+                    if self.shrinks:
+                        self.reader.shrink()
                 if self.shrinks:
                     self.reader.shrink()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import mmap
 import struct
 
@@ -188,6 +189,67 @@ def test_http_is_only_looked_for_at_the_beginning() -> None:
     wire.feed(frame() + b"GET / HTTP/1.1\r\n\r\n")
     assert wire.receiver.http_requests == []
     assert wire.transport.is_closed
+
+
+class CountedPool(BufferPool):
+    """Knows how many small buffers are out."""
+
+    out = 0
+
+    def take_small(self) -> bytearray:
+        """One more."""
+        self.out += 1
+        return super().take_small()
+
+    def give_small(self, buffer: bytearray) -> None:
+        """One less."""
+        self.out -= 1
+        super().give_small(buffer)
+
+
+class Waiting:
+    """A request that is done when somebody says so."""
+
+    def __init__(self) -> None:
+        self.awaits: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def advance(self, _until: float) -> bool:
+        """Whether it is done."""
+        return self.awaits.done()
+
+    def drop(self) -> None:
+        """Nobody waits any more."""
+
+
+class Refusing(Recorder):
+    """The first request waits, and is not looked at again."""
+
+    waiting: Waiting | None = None
+
+    def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
+        """Wait, or answer."""
+        super().request(connection, header, body)
+        if self.waiting is None:
+            self.waiting = Waiting()
+            connection.free_buffer()
+            connection.begin(self.waiting)
+
+
+async def test_who_waits_without_a_buffer_finds_what_came_behind() -> None:
+    """Whole requests and half of one, sent together with the one that waits, are read when that is done."""
+    pool, refusing = CountedPool(), Refusing()
+    wire = Wire(refusing, pool=pool)
+    last = frame(b"last", 4)
+    wire.feed(frame(b"login", 1) + frame(b"a", 2) + frame(b"b", 3) + last[:-2])
+    assert pool.out == 0
+    assert [header.request_id for header, _ in refusing.requests] == [1]
+    assert refusing.waiting is not None
+    refusing.waiting.awaits.set_result(None)
+    await asyncio.sleep(0)
+    wire.loop.run()
+    wire.feed(last[-2:])
+    assert [body for _, body in refusing.requests] == [b"login", b"a", b"b", b"last"]
+    assert pool.out == 0
 
 
 class Kept(Recorder):

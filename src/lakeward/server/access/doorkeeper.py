@@ -179,6 +179,7 @@ class Doorkeeper:
     ) -> Generator[Any, None, AuthenticateResponse | None]:
         connection, asked, stranger.asked = exchange.connection, stranger.asked, None
         token = bytes(request.token)
+        connection.free_buffer()  # thousands may wait until their wrong password is refused
         try:
             self._check_rate(connection)
             shown = (yield from logins.begin(request.protocol, token)) if asked is None else logins.finish(asked, token)
