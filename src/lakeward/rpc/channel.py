@@ -20,9 +20,9 @@ from lakeward.rpc.encrypted_writes import EncryptedWrites
 from lakeward.rpc.login import Login
 from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.version import VERSION
 
 CLIENT_NAME = "lakeward"
-CLIENT_VERSION = "0.1.0"
 REQUEST_TIMEOUT_MS = 30_000
 CONNECT_TIMEOUT_MS = 10_000
 #: Above this many unsent bytes `writable()` waits.
@@ -92,7 +92,7 @@ class Channel(asyncio.BufferedProtocol):
             raise wrong.code.error(f"{wrong.message} It may expect TLS; see 'client.security.protocol'.") from wrong
 
     async def _negotiate(self, timeout_ms: float) -> None:
-        hello = ApiVersionsRequest(client_software_name=CLIENT_NAME, client_software_version=CLIENT_VERSION)
+        hello = ApiVersionsRequest(client_software_name=CLIENT_NAME, client_software_version=VERSION)
         answer = await self.post(Api.API_VERSIONS, hello, timeout_ms=timeout_ms)
         for offered in answer.api_versions:
             api = Api.of_key(offered.api_key)

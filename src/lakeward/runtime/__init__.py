@@ -8,6 +8,7 @@ saslprep       names and passwords in the one form in which they are compared
 scram          SCRAM-SHA-256, both ends: a password is proven and never sent
 metrics        counters, gauges and histograms, as text for Prometheus
 secret_text    passwords, and where they are kept: `${env:NAME}`, `file:/path`
+version        which Lakeward this is
 seldom         warnings that are said once in a while
 files/         files on a disk or in memory, and the one way to write a file that must last
 process/       this process and those that it starts

@@ -133,7 +133,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     )
     pages = partial(
         http.answer,
-        health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock.trouble),
+        health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock),
         metrics=http.KeptText(metrics.text, ground.clock.monotonic),
         remote=None if roles.remote is None else roles.remote.status,
     )

@@ -4,6 +4,7 @@ cluster         settings, channels, metadata, worker threads
 metadata_cache  who leads which bucket; refreshed when a server says it is not the leader
 patience        a request to a leader, repeated while it moves
 absence         all servers are away: said once, and waited for
+http_page       what a server tells by HTTP, with the same login
 writer_ids      writer ids, lent to writers and taken back
 loop_thread     the background event loop that the blocking door runs on, or that of an asyncio caller
 """

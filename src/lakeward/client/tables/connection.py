@@ -11,6 +11,7 @@ from lakeward.client.admin.acls import AsyncAcls
 from lakeward.client.admin.admin import Admin, path_of, table_info
 from lakeward.client.admin.lake import AsyncLake
 from lakeward.client.cluster.cluster import Cluster, addresses
+from lakeward.client.cluster.http_page import HttpPage, read_page
 from lakeward.client.cluster.loop_thread import CallersLoop, LoopThread
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.settings import ClientSettings
@@ -20,6 +21,8 @@ from lakeward.model.table import TablePath
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_PAGE_S = 10.0
 
 
 class QueryEngine(Protocol):
@@ -129,6 +132,12 @@ class AsyncConnection(Admin):
         except asyncio.CancelledError:
             loop.leave()
             raise
+
+    async def http_page(self, path: str, timeout_s: float = _PAGE_S) -> HttpPage:
+        """A page of the first server, such as `/health`; NETWORK where it has none, as those of Apache Fluss."""
+        first = addresses(self.bootstrap)[0]
+        security = self._cluster.settings.security
+        return await asyncio.to_thread(read_page, first.host, first.port, path, security, timeout_s)
 
     def metrics(self) -> str:
         """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""

@@ -8,14 +8,21 @@ from itertools import islice
 from typing import Any
 
 from lakeward.runtime.metrics import Metrics
+from lakeward.runtime.trusted_clock import TrustedClock
+from lakeward.runtime.version import VERSION
 from lakeward.server.buckets.logs import Logs
 
 _DAMAGES_SHOWN_MAX = 100
 
 
-def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock_trouble: str | None) -> str:
+def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock: TrustedClock) -> str:
     """One JSON document; `stopped` says why nothing may be written, if nothing may."""
-    node: dict[str, Any] = {"status": "ok", "tables": sum(1 for _ in tables)}
+    node: dict[str, Any] = {
+        "status": "ok",
+        "tables": sum(1 for _ in tables),
+        "version": VERSION,
+        "time_ms": clock.now_ms(),
+    }
     damaged = [
         {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
         for log, one in islice(logs.damages(), _DAMAGES_SHOWN_MAX)
@@ -24,8 +31,8 @@ def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clo
         node |= {"status": "damaged", "damaged": damaged}
     if stopped:
         node |= {"status": "read-only", **stopped}
-    if clock_trouble is not None:
-        node["clock"] = clock_trouble
+    if clock.trouble is not None:
+        node["clock"] = clock.trouble
     return json.dumps(node) + "\n"
 
 

@@ -1,0 +1,74 @@
+"""Who listens where clients are sent, and whether they can get there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lakeward.doctor.facts.facts import Facts
+from lakeward.doctor.facts.port import Listener
+from lakeward.doctor.findings.check import Check, Verdict, error, warning
+
+
+def _port(facts: Facts) -> Iterator[Verdict]:
+    port = facts.port
+    assert port is not None
+    match port.listener:
+        case Listener.LAKEWARD | Listener.FLUSS:
+            return
+        case Listener.NOBODY:
+            yield error(
+                port.address,
+                f"Nothing listens at {port.address}.",
+                "Start a server with `lakeward serve`, or name another one with --server.",
+            )
+        case Listener.UNKNOWN_HOST:
+            yield error(
+                port.address,
+                f"The name in {port.address} is not known here: {port.detail}.",
+                f"Check the name with `getent hosts {port.address.rpartition(':')[0]}`, or give an IP address.",
+            )
+        case Listener.OUT_OF_REACH:
+            yield error(
+                port.address,
+                f"{port.address} cannot be reached: {port.detail}.",
+                "Look whether the machine is up and whether a firewall or a network policy lets this port through.",
+            )
+        case Listener.TLS:
+            yield error(
+                port.address,
+                f"{port.address} speaks TLS only, and it was asked without.",
+                "Name the authority's certificates: `export LAKEWARD_CA_FILE=/path/ca.pem`, then ask again.",
+            )
+        case _:
+            heard = f" It said: {port.detail!r}." if port.detail else ""
+            yield error(
+                port.address,
+                f"{port.address} is {port.listener.value}, not Lakeward or Apache Fluss.{heard}",
+                f"See whose it is with `ss -ltnp sport = :{port.address.rpartition(':')[2]}`, and start the server on"
+                " another port: `lakeward serve --port 9124`.",
+            )
+
+
+def _unreachable_servers(facts: Facts) -> Iterator[Verdict]:
+    for server in facts.servers or ():
+        if server.trouble is not None:
+            yield error(
+                server.address,
+                f"The cluster sends clients to {server.address} ({server.role} {server.id}), which cannot be reached"
+                f" from here: {server.trouble}.",
+                "Set 'advertised.listeners' to an address that clients reach, such as CLIENT://db.example.org:9123,"
+                " and start the server again.",
+            )
+    if facts.servers is not None and not facts.servers:
+        yield warning("", "The cluster names no servers.", "See `lakeward cluster describe`, and the server's log.")
+
+
+ADDRESS_CHECKS = (
+    Check("port", "Who listens at the address of the server.", _port, needs=("port",)),
+    Check(
+        "advertised-address",
+        "Whether the addresses that the cluster tells its clients can be reached from here.",
+        _unreachable_servers,
+        needs=("servers",),
+    ),
+)
