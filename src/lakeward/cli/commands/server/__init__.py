@@ -7,6 +7,7 @@ verify      stored files: what is damaged
 repair      … and giving it up
 cluster     servers and options
 remote      what is in remote storage
+console     a cluster in a browser
 bench       measure a server
 bench_work  … the work that is measured
 completion  the shell's completion
