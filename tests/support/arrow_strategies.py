@@ -46,7 +46,7 @@ def _column(text: str) -> st.SearchStrategy[tuple[Schema, pa.Table]]:
 
 
 def _table(schema: Schema, values: list[Any]) -> pa.Table:
-    from lakeward.cli.output.cell_text import in_whole_numbers
+    from lakeward.records.arrow.cell_text import in_whole_numbers
 
     target = arrow_schema(schema)
     column = pa.array(values, type=in_whole_numbers(target.field("c").type)).cast(target.field("c").type)

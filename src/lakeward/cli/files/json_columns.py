@@ -13,11 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakeward.cli.output.cell_text import in_whole_numbers
 from lakeward.model.data_types import NESTED, DataType, TypeRoot
 from lakeward.model.schema import Column
 from lakeward.records.arrow import arrow_casts
 from lakeward.records.arrow.arrow_types import arrow_type
+from lakeward.records.arrow.cell_text import in_whole_numbers
 
 Reader = Callable[[Any], Any]
 

@@ -3,7 +3,6 @@
 plain_text         what may reach a terminal
 text_table         columns of text
 listing            listings and records, as tables or one JSON document
-cell_text          a value as text
 row_output         rows as a table, CSV or JSON lines, while they come
 pipe_reader        … until nobody reads them any more
 log_ends           the first and the last rows of a table

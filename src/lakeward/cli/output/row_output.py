@@ -44,7 +44,7 @@ def row_output(
 
 class _TableRows:
     def __init__(self, schema: pa.Schema, out: TextIO, *, streams: bool, width: int | None) -> None:
-        from lakeward.cli.output.cell_text import cell_writer, is_number, is_text, usual_width
+        from lakeward.records.arrow.cell_text import cell_writer, is_number, is_text, usual_width
 
         self._writers = [cell_writer(field.type) for field in schema]
         columns = [
@@ -61,7 +61,7 @@ class _TableRows:
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Write the rows under each other."""
-        from lakeward.cli.output.cell_text import values_of
+        from lakeward.records.arrow.cell_text import values_of
 
         for at in range(0, rows.num_rows, _ROWS_AT_ONCE):
             part = rows.slice(at, _ROWS_AT_ONCE)
@@ -75,7 +75,7 @@ class _TableRows:
 class _JsonRows:
     def __init__(self, schema: pa.Schema, out: TextIO) -> None:
 
-        from lakeward.cli.output.cell_text import json_writer
+        from lakeward.records.arrow.cell_text import json_writer
 
         self._writers = [json_writer(field.type) for field in schema]
         self._heads = [json.dumps(field.name, ensure_ascii=False) + ": " for field in schema]
@@ -83,7 +83,7 @@ class _JsonRows:
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Write one JSON object per row and line."""
-        from lakeward.cli.output.cell_text import values_of
+        from lakeward.records.arrow.cell_text import values_of
 
         for at in range(0, rows.num_rows, _ROWS_AT_ONCE):
             part = rows.slice(at, _ROWS_AT_ONCE)
@@ -97,7 +97,7 @@ class _JsonRows:
 
 class _CsvRows:
     def __init__(self, schema: pa.Schema, out: TextIO) -> None:
-        from lakeward.cli.output.cell_text import cell_writer
+        from lakeward.records.arrow.cell_text import cell_writer
 
         self._writers = [cell_writer(field.type) for field in schema]
         self._names = schema.names
@@ -107,7 +107,7 @@ class _CsvRows:
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Write one line per row; NULL is an empty field, an empty text is `""`."""
-        from lakeward.cli.output.cell_text import values_of
+        from lakeward.records.arrow.cell_text import values_of
 
         if not self._has_header:
             self._line([csv_field(name) for name in self._names])

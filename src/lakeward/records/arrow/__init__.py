@@ -10,5 +10,6 @@ arrow_row_kernels  Arrow ↔ many rows, compiled
 arrow_statistics   min, max, nulls of Arrow columns
 bucket_kernels     the bucket of many rows
 partition_values   the partition of many rows
+cell_text          a value as text, for people, CSV and JSON
 log_batch_builder  rows → a batch for the log
 """

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lakeward.cli.output.cell_text import cell_writer, is_number, is_text, json_writer, values_of
+from lakeward.records.arrow.cell_text import cell_writer, is_number, is_text, json_writer, values_of
 
 _CASES = [
     (pa.array([True]), "true", "true"),
