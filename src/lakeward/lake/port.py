@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -173,6 +173,61 @@ class LakeTable(Protocol):
 
     def discard(self, written: Sequence[bytes]) -> None:
         """Remove the files of a round that will not be committed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Files, those of deletes among them, and their bytes."""
+
+    files: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.files + other.files, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What a full compaction has done, or, where nothing was written, would do."""
+
+    #: Buckets of partitions whose files are not as few as they could be.
+    places: int = 0
+    #: The files that go, and those that came in their place.
+    before: Tally = field(default_factory=Tally)
+    after: Tally = field(default_factory=Tally)
+    #: What of `before` are files of deletes, which are no more.
+    deletes: int = 0
+    #: The last snapshot that was made; None when nothing was to be done.
+    snapshot_id: int | None = None
+    #: Places that were left alone, and why.
+    left: tuple[str, ...] = ()
+
+    def __add__(self, other: Compaction) -> Compaction:
+        return Compaction(
+            self.places + other.places,
+            self.before + other.before,
+            self.after + other.after,
+            self.deletes + other.deletes,
+            self.snapshot_id if other.snapshot_id is None else other.snapshot_id,
+            tuple(dict.fromkeys((*self.left, *other.left))),
+        )
+
+
+@runtime_checkable
+class Compacts(Protocol):
+    """What a LakeTable may offer to who wants its files to be as few as they can be, now and whatever it costs."""
+
+    def untidy(self) -> Compaction:
+        """What a full compaction would rewrite; nothing is written."""
+        ...
+
+    def compact_fully(self, on_step: Callable[[Compaction], None]) -> Compaction:
+        """Rewrite what is untidy, deletes applied, a snapshot for each step; no row changes.
+
+        It begins again where a round came in between. LakeConflictError when it was overtaken again and again; the
+        steps before that stay done, and `on_step` was told of each.
+        """
         ...
 
 

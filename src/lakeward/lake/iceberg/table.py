@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from pyiceberg.exceptions import CommitFailedException, ValidationException
@@ -11,7 +11,7 @@ from pyiceberg.table.snapshots import Snapshot
 
 from lakeward.errors import ErrorCode
 from lakeward.lake.conflict import LakeConflictError
-from lakeward.lake.iceberg.commit.compaction import compact
+from lakeward.lake.iceberg.commit.compaction import compact, compact_fully, untidy
 from lakeward.lake.iceberg.commit.expiry import expire, orphans
 from lakeward.lake.iceberg.commit.live_files import LiveFiles, live_files
 from lakeward.lake.iceberg.commit.remembering_transaction import RememberingTransaction
@@ -24,7 +24,7 @@ from lakeward.lake.iceberg.schema.format_version import check_readable
 from lakeward.lake.iceberg.schema.layout import spec_columns
 from lakeward.lake.iceberg.schema.places import Places
 from lakeward.lake.iceberg.write.data_writer import Writing, WrittenFiles
-from lakeward.lake.port import LakePlace, LakeSnapshot
+from lakeward.lake.port import Compaction, LakePlace, LakeSnapshot
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.table import TableInfo
 
@@ -121,6 +121,14 @@ class IcebergTable:
         """Fewer, larger files. A primary key table needs none: its own rounds tidy it up."""
         info = self._written_info()
         return 0 if info.descriptor.has_primary_key else compact(self._table, info).before
+
+    def untidy(self) -> Compaction:
+        """What `compact_fully` would rewrite."""
+        return untidy(self._table, self._written_info())
+
+    def compact_fully(self, on_step: Callable[[Compaction], None]) -> Compaction:
+        """Everything that could be fewer files, deletes applied."""
+        return compact_fully(self._table, self._written_info(), on_step)
 
     def expire(self, now_ms: int, keep: Iterable[int] = ()) -> int:
         """Drop snapshots that are too old by `history.expire.*`; how many."""

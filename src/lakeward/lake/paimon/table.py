@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lakeward.errors import ErrorCode
@@ -19,15 +19,18 @@ from lakeward.lake.paimon.schema.place_directory import place_directory, place_o
 from lakeward.lake.paimon.schema.schema_file import newest_schema
 from lakeward.lake.paimon.schema.shape import TableShape
 from lakeward.lake.paimon.write.compaction import mergings
-from lakeward.lake.paimon.write.log_compaction import rewrite_files, small_files
+from lakeward.lake.paimon.write.full_compaction import UntidyFiles, first_step, rewrite, untidy_files
+from lakeward.lake.paimon.write.log_compaction import one_pass, rewrite_files, small_files
 from lakeward.lake.paimon.write.writing import Writing, WrittenFiles
-from lakeward.lake.port import LakePlace, LakeSnapshot
+from lakeward.lake.port import Compaction, LakePlace, LakeSnapshot, Tally
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.table import TableInfo
 from lakeward.runtime.clock import Clock
 
 #: Who compacts: not the tiering service, whose snapshots say how far it is.
 _HOUSEKEEPER = "lakeward-housekeeper"
+#: How often in a row a full compaction begins again when it was overtaken.
+_ATTEMPTS = 5
 
 
 class PaimonTable:
@@ -111,7 +114,7 @@ class PaimonTable:
         if shape.keys or newest is None or shape.options.get("write-only") == "true":
             return 0
         committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
-        runs = list(small_files(shape, live_files(self._manifests(), newest).values()))
+        runs = list(one_pass(small_files(shape, live_files(self._manifests(), newest).values())))
         made = [rewrite_files(shape, run) for run in runs]
         gone = [entry.removal() for run in runs for entry in run]
         change = Change("COMPACT", [*gone, *(entry for files in made for entry in files.entries)])
@@ -120,6 +123,49 @@ class PaimonTable:
                 files.abort()
             raise LakeConflictError(f"The compaction of {self._name} was overtaken.")
         return len(gone)
+
+    def untidy(self) -> Compaction:
+        """What `compact_fully` would rewrite."""
+        found = self._untidy_files()
+        before = sum((one.tally for one in found), Tally())
+        return Compaction(len({one.place for one in found}), before, Tally(len(found)))
+
+    def compact_fully(self, on_step: Callable[[Compaction], None]) -> Compaction:
+        """Everything that could be fewer files; by key, one sorted run a place."""
+        shape, done, attempts = self._written_shape(), Compaction(), 0
+        committer = Committer(self._snapshots, self._manifests(), shape.schema_id, self._clock, _HOUSEKEEPER)
+        tidied: set[tuple[bytes, int]] = set()  # once each: rounds may go on making small files for ever
+        while step := first_step(one for one in self._untidy_files() if one.place not in tidied):
+            made = [rewrite(shape, one) for one in step]
+            change = [
+                *(entry.removal() for one in step for entry in one.files),
+                *(entry for files in made for entry in files.entries),
+            ]
+            snapshot = committer.commit_if_there(Change("COMPACT", change), {})
+            if snapshot is None:
+                for files in made:
+                    files.abort()
+                attempts += 1
+                if attempts >= _ATTEMPTS:
+                    raise LakeConflictError(f"The compaction of {self._name} was overtaken {attempts} times.")
+                continue
+            attempts = 0
+            tidied |= {one.place for one in step}
+            told = Compaction(
+                len(step),
+                sum((one.tally for one in step), Tally()),
+                sum((Tally(1, entry.bytes) for files in made for entry in files.entries), Tally()),
+                0,
+                snapshot.id,
+            )
+            done += told
+            on_step(told)
+        return done
+
+    def _untidy_files(self) -> list[UntidyFiles]:
+        newest = self._snapshots.newest()
+        shape = self._written_shape()
+        return [] if newest is None else untidy_files(shape, live_files(self._manifests(), newest).values())
 
     def expire(self, now_ms: int, keep: Iterable[int] = ()) -> int:
         """Drop snapshots that are too old by `snapshot.*-retained`; how many."""

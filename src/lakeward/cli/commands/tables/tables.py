@@ -1,4 +1,4 @@
-"""lakeward tables: list, create, describe, alter, drop."""
+"""lakeward tables: list, create, describe, alter, drop; advise and compact have files of their own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.commands.tables.compact import compact
 from lakeward.cli.files.formats import open_rows
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.key_values import key_values
@@ -26,10 +27,13 @@ _SCHEMA_HELP = "a column list as in SQL, or --from FILE"
 
 @click.group(cls=Verbs)
 def tables() -> None:
-    """List, create, describe, alter and drop tables.
+    """List, create, describe, alter and drop tables, and look after them.
 
     A table is named `database.table`; without a database it is in `fluss`.
     """
+
+
+tables.add_command(compact)
 
 
 @tables.command("list")

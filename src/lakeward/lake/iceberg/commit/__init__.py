@@ -5,6 +5,6 @@ file_changes             … and of anything else that adds and removes files: t
 remembering_transaction  a commit whose time does not grow with the snapshots before it
 live_files               the files of a snapshot, place by place
 tidiness                 which places of a primary key table a round rewrites
-compaction               small files of a log table → fewer, in the background
+compaction               small files → fewer, deletes applied: in the background, or all of them by hand
 expiry                   old snapshots go with their files; files that nobody knows are found
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -86,6 +87,11 @@ class WrittenFiles:
         return found
 
 
+def target_bytes(properties: Mapping[str, str]) -> int:
+    """The size at which a file is closed and the next one begun."""
+    return int(properties.get(*_TARGET_BYTES))
+
+
 class DataFileWriter:
     """The rows of one place, appended to data files."""
 
@@ -94,7 +100,7 @@ class DataFileWriter:
         self._place = place
         self._file_rows = FileRows(self._metadata.schema())
         properties = self._metadata.properties
-        self._target_bytes = int(properties.get(*_TARGET_BYTES))
+        self._target_bytes = target_bytes(properties)
         level = properties.get(_LEVEL)
         self._codec: dict[str, Any] = {
             "compression": properties.get(*_CODEC),

@@ -7,4 +7,5 @@ parquet_files   rows → Parquet files, rolled by size, each with its entry for 
 value_bounds    least and greatest values of a file's columns
 compaction      which sorted files of a place are merged into one, and how
 log_compaction  small files of a log table → fewer, larger ones
+full_compaction as few files as there can be, by hand
 """

@@ -38,7 +38,7 @@ def mergings(shape: TableShape, files: Mapping[LakePlace, Sequence[FileEntry]]) 
     debts = {place: _runs(found) + 1 - runs_max for place, found in files.items()}
     untidy = sorted((p for p, debt in debts.items() if debt > 0), key=lambda p: debts[p], reverse=True)
     chosen = untidy[: max(1, len(files) // _PLACES_SHARE)]
-    return {place: _merging(shape, files[place], runs_max) for place in chosen}
+    return {place: _merging(shape, files[place]) for place in chosen}
 
 
 def merged_rows(shape: TableShape, directory: LakePath, names: Sequence[str], *, is_bottom: bool) -> pa.Table:
@@ -60,8 +60,14 @@ def _runs(files: Sequence[FileEntry]) -> int:
     return sum(f.level == 0 for f in files) + len({f.level for f in files if f.level})
 
 
-def _merging(shape: TableShape, files: Sequence[FileEntry], runs_max: int) -> Merging:
-    last = max(int(shape.options.get("num-levels", runs_max + 1)) - 1, *(f.level for f in files))
+def last_level(shape: TableShape, files: Sequence[FileEntry]) -> int:
+    """The level below which there is nothing."""
+    runs_max = int(shape.options.get(*_RUNS_MAX))
+    return max(int(shape.options.get("num-levels", runs_max + 1)) - 1, *(f.level for f in files))
+
+
+def _merging(shape: TableShape, files: Sequence[FileEntry]) -> Merging:
+    last = last_level(shape, files)
     above = [f for f in files if f.level < last]
     last_bytes = sum(f.bytes for f in files if f.level == last)
     if sum(f.bytes for f in above) * _FULL_SHARE >= last_bytes or last < 2:

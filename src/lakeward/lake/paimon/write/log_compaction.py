@@ -22,19 +22,32 @@ _SMALL_BYTES = 32 << 20
 _PASS_BYTES = 1 << 30
 
 
-def small_files(shape: TableShape, live: Iterable[FileEntry]) -> Iterator[list[FileEntry]]:
-    """Files to make one of. In a bucketed table they follow each other: its readers rely on the order of the log."""
+def small_files(
+    shape: TableShape, live: Iterable[FileEntry], small_max: int = SMALL_FILES_MAX
+) -> Iterator[list[FileEntry]]:
+    """Files to make one of: runs of more than `small_max` small ones.
+
+    In a bucketed table they follow each other: its readers rely on the order of the log.
+    """
+    limit = min(_SMALL_BYTES, shape.target_bytes)
     places: dict[tuple[bytes, int], list[FileEntry]] = {}
     for entry in live:
-        if shape.total_buckets > 0 or _is_small(entry):
+        if shape.total_buckets > 0 or entry.bytes < limit:
             places.setdefault((entry.partition, entry.bucket), []).append(entry)
-    left = _PASS_BYTES
     for files in places.values():
-        for run in _small_runs(sorted(files, key=lambda f: (f.file["_MIN_SEQUENCE_NUMBER"], f.name))):
-            size = sum(f.bytes for f in run)
-            if len(run) > SMALL_FILES_MAX and size <= left:
-                left -= size
+        for run in _small_runs(sorted(files, key=lambda f: (f.file["_MIN_SEQUENCE_NUMBER"], f.name)), limit):
+            if len(run) > small_max:
                 yield run
+
+
+def one_pass(runs: Iterable[list[FileEntry]]) -> Iterator[list[FileEntry]]:
+    """Runs that are rewritten in one pass."""
+    left = _PASS_BYTES
+    for run in runs:
+        size = sum(f.bytes for f in run)
+        if size <= left:
+            left -= size
+            yield run
 
 
 def rewrite_files(shape: TableShape, files: Sequence[FileEntry]) -> ParquetFiles:
@@ -62,17 +75,13 @@ def _rows(path: LakePath, schema: pa.Schema) -> list[pa.RecordBatch]:
     return [conform_rows(batch, schema) for batch in parquet_table(path).to_batches()]
 
 
-def _small_runs(files: Sequence[FileEntry]) -> Iterator[list[FileEntry]]:
+def _small_runs(files: Sequence[FileEntry], limit: int) -> Iterator[list[FileEntry]]:
     run: list[FileEntry] = []
     for entry in files:
-        if _is_small(entry):
+        if entry.bytes < limit:
             run.append(entry)
         elif run:
             yield run
             run = []
     if run:
         yield run
-
-
-def _is_small(entry: FileEntry) -> bool:
-    return entry.bytes < _SMALL_BYTES
