@@ -15,6 +15,11 @@ _SECTIONS = {
         "demo": _HOME + "demo.demo",
         "bench": _HOME + "commands.server.bench",
     },
+    "In containers": {
+        "coordinator-server": _HOME + "commands.container.coordinator_server",
+        "tablet-server": _HOME + "commands.container.tablet_server",
+        "health": _HOME + "commands.container.health",
+    },
     "Define": {
         "databases": _HOME + "commands.tables.databases",
         "tables": _HOME + "commands.tables.tables",
@@ -62,11 +67,14 @@ _SECTIONS = {
         "completion": _HOME + "commands.server.completion",
     },
 }
+#: As the containers of Apache Fluss are told.
+_ALIASES = {"coordinatorServer": "coordinator-server", "tabletServer": "tablet-server"}
 
 
 @click.command(
     cls=CommandTree,
     sections=_SECTIONS,
+    aliases=_ALIASES,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": None},
 )
 @root_options

@@ -36,6 +36,7 @@ class Source(enum.StrEnum):
     """Where a setting came from, weakest first."""
 
     FILE = "file"
+    ENVIRONMENT = "environment"
     COMMAND_LINE = "command line"
 
 
@@ -47,11 +48,23 @@ class ServerOptions:
     sources: Mapping[str, Source] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
-    def of(cls, file: Mapping[str, Any] | None = None, pairs: Iterable[str | tuple[str, str]] = ()) -> ServerOptions:
-        """From a YAML mapping and `key=value` pairs; pairs win. Unknown keys and unreadable values are refused."""
+    def of(
+        cls,
+        file: Mapping[str, Any] | None = None,
+        pairs: Iterable[str | tuple[str, str]] = (),
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> ServerOptions:
+        """From a YAML mapping, the settings of FLUSS_PROPERTIES, and `key=value` pairs; each wins over those before.
+
+        Unknown keys and unreadable values are refused.
+        """
         texts: dict[str, str] = {}
         sources: dict[str, Source] = {}
-        layers = ((Source.FILE, _flatten(file or {})), (Source.COMMAND_LINE, _split_pairs(pairs)))
+        layers = (
+            (Source.FILE, _flatten(file or {})),
+            (Source.ENVIRONMENT, environment),
+            (Source.COMMAND_LINE, _split_pairs(pairs)),
+        )
         for source, settings in layers:
             for key, value in settings.items():
                 canonical, text = SERVER_OPTIONS.canonical(key, value)

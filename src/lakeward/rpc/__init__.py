@@ -8,6 +8,7 @@ The server's side
     server_tls         how it encrypts: certificate, key, whom it trusts
     dispatch           API → handler; every request is answered once
     error_answers      the only place where errors become answers
+    forwarder          hands connections on to another server, whatever they say
     buffer_pool        memory for frames, used again because fresh memory is slow to touch, with one bound for all
 
 The client's side

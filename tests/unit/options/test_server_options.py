@@ -17,6 +17,14 @@ def test_the_command_line_wins_over_the_file() -> None:
     assert options.sources == {"default.bucket.number": Source.COMMAND_LINE, "max.bucket.num": Source.FILE}
 
 
+def test_the_environment_stands_between_file_and_command_line() -> None:
+    """FLUSS_PROPERTIES wins over the file, and -D over both."""
+    file, environment = {"default.bucket.number": 3, "max.bucket.num": 10}, {"default.bucket.number": "4"}
+    assert ServerOptions.of(file, [], environment).sources["default.bucket.number"] is Source.ENVIRONMENT
+    assert ServerOptions.of(file, [], environment).get(server.DEFAULT_BUCKET_NUMBER) == 4
+    assert ServerOptions.of(file, ["default.bucket.number=5"], environment).get(server.DEFAULT_BUCKET_NUMBER) == 5
+
+
 def test_yaml_may_be_nested_and_typed() -> None:
     """Maps are dotted keys, booleans and lists are written as text, null is unset."""
     options = ServerOptions.of(

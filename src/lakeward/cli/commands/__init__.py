@@ -1,1 +1,4 @@
-"""The commands, by what they are about: `server/`, `access/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`."""
+"""The commands, by what they are about.
+
+`server/`, `container/`, `access/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`
+"""

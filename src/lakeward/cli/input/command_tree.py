@@ -15,11 +15,15 @@ Sections = Mapping[str, Mapping[str, str]]
 
 
 class CommandTree(click.Group):
-    """The root of the program. `sections` maps titles to commands, and a command to the module that holds it."""
+    """The root of the program. `sections` maps titles to commands, and a command to the module that holds it.
 
-    def __init__(self, *args: Any, sections: Sections, **options: Any) -> None:
+    `aliases` are further names, which no list shows.
+    """
+
+    def __init__(self, *args: Any, sections: Sections, aliases: Mapping[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
         self._sections = sections
+        self._aliases = aliases
         self._modules = {name: module for commands in sections.values() for name, module in commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -28,10 +32,11 @@ class CommandTree(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """The command of that name, loaded now."""
-        module = self._modules.get(cmd_name)
+        name = self._aliases.get(cmd_name, cmd_name)
+        module = self._modules.get(name)
         if module is None:
             return None
-        command = getattr(import_module(module), cmd_name)
+        command = getattr(import_module(module), name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 

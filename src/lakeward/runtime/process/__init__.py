@@ -5,5 +5,6 @@ warden        … what ends them after kill -9
 process_lock  a lock that goes with its process
 process_mark  a process, known again
 descriptors   as many open files as the system allows
+supervisor    what systemd is told
 settled_heap  what the garbage collector need not look at again
 """

@@ -12,6 +12,7 @@ import click
 
 from lakeward.cli.commands.server.serve import options_of
 from lakeward.cli.output.listing import moment, output_option, say, show_json, show_listing
+from lakeward.options.server import REMOTE_DATA_DIR
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files.private_files import keep_private
@@ -59,7 +60,6 @@ def restore(
 
 
 async def _restore(options: ServerOptions, data_dir: Path, *, is_forced: bool) -> RestoreReport:
-    from lakeward.options.server import REMOTE_DATA_DIR
     from lakeward.remote.open_store import check_store, open_store
     from lakeward.server.restore.restore import Restore
 

@@ -7,15 +7,18 @@ import logging
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from lakeward.cli.input.fluss_properties import VARIABLE, settings_of
 from lakeward.cli.output.plain_text import PlainFormatter
 from lakeward.errors import ErrorCode
 from lakeward.runtime.files.private_files import keep_private
 from lakeward.runtime.process.settled_heap import settle_heap
+from lakeward.runtime.process.supervisor import tell_supervisor
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
@@ -23,10 +26,16 @@ if TYPE_CHECKING:
 
 _PORT_DEFAULT = 9123
 _FIRST_USER = "LAKEWARD_FIRST_USER"
+_STOP_S = 9.0
 
 
 @click.command()
-@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Settings as YAML.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="LAKEWARD_CONFIG",
+    help="Settings as YAML.  [env var: LAKEWARD_CONFIG]",
+)
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where metadata and logs are kept.")
 @click.option("--host", metavar="NAME", help="Name or address to listen on; 0.0.0.0 is all. [default: localhost]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 9123]")
@@ -43,6 +52,8 @@ def serve(
     """Start a server: coordinator and tablet roles on one port.
 
     Any Fluss client can talk to it. Metadata is kept in SQLite and data in files, both below the data directory.
+    Settings are those of the command line, then those in the variable FLUSS_PROPERTIES (lines of `key: value` or
+    `key=value`), then those of the file, then defaults.
 
     \b
     Examples:
@@ -59,6 +70,7 @@ def serve(
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options))
+        _leave()
 
 
 def _first_user() -> list[str]:
@@ -69,9 +81,10 @@ def _first_user() -> list[str]:
 def options_of(
     config: Path | None, data_dir: Path | None, port: int | None, pairs: tuple[str, ...], host: str | None = None
 ) -> ServerOptions:
-    """What a command line says of a server; it wins over the file."""
+    """What a command line says of a server; it wins over FLUSS_PROPERTIES, and that over the file."""
     from lakeward.options.server_options import ServerOptions
 
+    environment = settings_of(os.environ.get(VARIABLE, ""), os.environ)
     settings: dict[str, object] = {}
     if config is not None:
         import yaml
@@ -85,7 +98,7 @@ def options_of(
         flags.append(f"data.dir={data_dir}")
     if port is not None or host is not None:
         flags.append(f"bind.listeners=FLUSS://{host or 'localhost'}:{_PORT_DEFAULT if port is None else port}")
-    return ServerOptions.of(settings, [*pairs, *flags])
+    return ServerOptions.of(settings, [*pairs, *flags], environment)
 
 
 def _shown_addresses(addresses: list[ListenerAddress]) -> str:
@@ -102,12 +115,37 @@ async def _serve(options: ServerOptions) -> None:
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, _begin_to_stop, stopping)
     node = await start_node(options, Doors.of_this_machine())
     settle_heap()
     where = _shown_addresses(node.addresses)
     print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
+    tell_supervisor("READY=1")
     await stopping.wait()
     print("Stopping …", flush=True)
     await node.stop()
     print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)
+
+
+def _begin_to_stop(stopping: asyncio.Event) -> None:
+    """Whoever asks a process to stop kills it after ten seconds, Docker for one; it goes of itself before that."""
+    if stopping.is_set():
+        return
+    tell_supervisor("STOPPING=1")
+    stopping.set()
+    patience = threading.Timer(_STOP_S, _leave_anyway)
+    patience.daemon = True
+    patience.start()
+
+
+def _leave_anyway() -> None:
+    """What was acknowledged is in files already; only what would make the next start quick is left undone."""
+    print(f"Stopped after {_STOP_S:g} s, not all tidied up; the next start looks after it.", flush=True)
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """End now: a thread that compiles what primary key tables need would be waited for, ten seconds and more."""
+    sys.stdout.flush()
+    logging.shutdown()
+    os._exit(0)
