@@ -16,6 +16,7 @@ from lakeward.cli.input.failures import Failure
 from lakeward.cli.output.listing import count, say
 from lakeward.errors import LakewardError
 from lakeward.options.table import LAKE_ENABLED
+from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.process.child import Child
 
 if TYPE_CHECKING:
@@ -115,10 +116,11 @@ class DemoLake:
     def finish(self) -> None:
         """Have the newest orders in the lake too."""
         say("\nThe last orders go into the lake …")
-        from lakeward.cli.commands.lake.tier_status import ask_for_round, wait_for_lake
+        from lakeward.cli.commands.lake.tier_status import wait_for_lake
+        from lakeward.tiering.watch.orders import ask_for_round
 
         with contextlib.suppress(LakewardError, Failure):  # the next run goes on with them
-            asked = ask_for_round(self._conn, self._table)
+            asked = ask_for_round(self._conn, self._table, SystemClock().now_ms())
             wait_for_lake(self._conn, self._table, asked, _LAST_ROUND_S)
 
     def _tell(self) -> None:

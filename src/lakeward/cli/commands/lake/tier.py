@@ -8,12 +8,11 @@ from typing import Any
 import click
 
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.key_values import key_values
 from lakeward.cli.input.parameters import TableName
 from lakeward.cli.input.session import Session, bootstrap_option, on_server
 from lakeward.cli.output.listing import count, output_option, say
-from lakeward.options.table import LAKE_ENABLED
+from lakeward.runtime.clock import SystemClock
 
 
 def _print_script(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -92,13 +91,14 @@ def tier_now(session: Session, table: str, wait: bool, timeout: float | None, sk
       lakeward tier now shop.orders
       lakeward tier now shop.orders --wait
     """
-    from lakeward.cli.commands.lake.tier_status import ask_for_round, wait_for_lake
+    from lakeward.cli.commands.lake.tier_status import wait_for_lake
     from lakeward.options.tiering import SKIP_LOST
+    from lakeward.tiering.watch.orders import ask_for_round
 
     with session.connect() as connection:
         opened = connection.table(table)
-        _check_tiered(opened)
-        asked = ask_for_round(connection, opened, {SKIP_LOST.key: "true"} if skip_lost else None)
+        more = {SKIP_LOST.key: "true"} if skip_lost else None
+        asked = ask_for_round(connection, opened, SystemClock().now_ms(), more)
         if not wait:
             say(f"A round of {opened.path} was asked for.")
             return
@@ -116,7 +116,10 @@ def tier_pause(session: Session, table: str) -> None:
     Example:
       lakeward tier pause shop.orders
     """
-    _set_paused(session, table, "true")
+    from lakeward.tiering.watch.orders import pause
+
+    with session.connect() as connection:
+        pause(connection, connection.table(table))
     say(f"{table} is paused; `lakeward tier resume {table}` goes on.")
 
 
@@ -130,27 +133,8 @@ def tier_resume(session: Session, table: str) -> None:
     Example:
       lakeward tier resume shop.orders
     """
-    _set_paused(session, table, None)
-    say(f"{table} is tiered again.")
-
-
-def _set_paused(session: Session, table: str, value: str | None) -> None:
-    from lakeward.options.tiering import PAUSED
+    from lakeward.tiering.watch.orders import resume
 
     with session.connect() as connection:
-        opened = connection.table(table)
-        _check_tiered(opened)
-        if value is None:
-            if PAUSED.key in opened.info.descriptor.custom_properties:
-                connection.alter_table(table, reset=[PAUSED.key])
-        else:
-            connection.alter_table(table, set={PAUSED.key: value})
-
-
-def _check_tiered(table: Any) -> None:
-
-    if not LAKE_ENABLED.read(table.info.descriptor.properties):
-        raise Failure(
-            f"{table.path} is not tiered: turn it on with `lakeward tables alter {table.path} "
-            f"--set {LAKE_ENABLED.key}=true`."
-        )
+        resume(connection, connection.table(table))
+    say(f"{table} is tiered again.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lakeward.cli.input.failures import Failure
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
     from lakeward.client.blocking.sync_table import Table
     from lakeward.client.forms.results import BucketId
-    from lakeward.tiering.watch.status_table import TableStatus
+    from lakeward.tiering.watch.orders import AskedRound
+    from lakeward.tiering.watch.table_tiering import TableTiering
 
 _WAIT_S = 0.2
 
@@ -23,10 +23,12 @@ _WAIT_S = 0.2
 def show_status(connection: Connection, tables: Sequence[str], output: str) -> None:
     """Print a line for each table that is tiered, or one JSON document."""
     from lakeward.tiering.watch.status_table import read_statuses
+    from lakeward.tiering.watch.table_tiering import tiered_tables, tiering_of
 
     statuses = read_statuses(connection)
-    found = [connection.table(name) for name in tables] if tables else _tiered_tables(connection)
-    rows = [_row(connection, table, statuses.get(str(table.path))) for table in found]
+    found = [connection.table(name) for name in tables] if tables else tiered_tables(connection)
+    now_ms = SystemClock().now_ms()
+    rows = [_row(tiering_of(connection, table, statuses.get(str(table.path)), now_ms)) for table in found]
     columns = ["table", "state", "lag_rows", "lag_seconds", "last_round", "rows", "files", "bytes", "seconds"]
     shown = rows if output == "json" else [_for_people(row) for row in rows]
     show_listing(shown, columns, output, "No table is tiered: set 'table.datalake.enabled'.", numbers=columns[2:4])
@@ -39,28 +41,15 @@ def show_status(connection: Connection, tables: Sequence[str], output: str) -> N
             say("New: no service has begun a round yet. After one that was killed this takes up to two minutes.")
 
 
-def _tiered_tables(connection: Connection) -> list[Table]:
-    from lakeward.options.table import LAKE_ENABLED
-
-    found = [connection.table(f"{db}.{name}") for db in connection.databases() for name in connection.tables(db)]
-    return [table for table in found if LAKE_ENABLED.read(table.info.descriptor.properties)]
-
-
-def _row(connection: Connection, table: Table, status: TableStatus | None) -> dict[str, Any]:
-    from lakeward.options.table import LAKE_FORMAT, LAKE_FRESHNESS
-    from lakeward.tiering.watch.lag import lag_of
-
-    if status is not None and status.table_id != table.info.table_id:
-        status = None  # of an earlier table of this name
-    lag = lag_of(connection, table, SystemClock().now_ms())
+def _row(found: TableTiering) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "table": str(table.path),
-        "state": _state(table, status),
-        "format": LAKE_FORMAT.read(table.info.descriptor.properties),
-        "freshness_seconds": LAKE_FRESHNESS.read(table.info.descriptor.properties) / 1000,
-        "lag_rows": lag.rows,
-        "lag_seconds": lag.seconds,
-        "snapshot_id": lag.snapshot_id,
+        "table": found.table,
+        "state": found.state,
+        "format": found.format,
+        "freshness_seconds": found.freshness_ms / 1000,
+        "lag_rows": found.lag.rows,
+        "lag_seconds": found.lag.seconds,
+        "snapshot_id": found.lag.snapshot_id,
     }
     told: dict[str, Any] = {
         "rounds": 0,
@@ -71,6 +60,7 @@ def _row(connection: Connection, table: Table, status: TableStatus | None) -> di
         "seconds": None,
     }
     failure: dict[str, Any] = {"failures": 0, "reason": None, "failed": None, "retry": None}
+    status = found.status
     if status is not None:
         told = {
             "rounds": status.rounds,
@@ -89,13 +79,6 @@ def _row(connection: Connection, table: Table, status: TableStatus | None) -> di
     return {**row, **told, **failure}
 
 
-def _state(table: Table, status: TableStatus | None) -> str:
-    from lakeward.options.tiering import PAUSED
-
-    state = "new" if status is None else status.state
-    return "paused" if PAUSED.read(table.info.descriptor.custom_properties) and state != "tiering" else state
-
-
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     lag, took = row["lag_seconds"], row["seconds"]
     return {
@@ -106,26 +89,6 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
         "bytes": None if row["bytes"] is None else f"{row['bytes']:,}",
         "seconds": None if took is None else f"{took:.1f}",
     }
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRound:
-    """A round that somebody asked for, and what the log had that the lake lacked just before."""
-
-    asked_ms: int
-    rows: int
-    ends: Mapping[BucketId, int]
-
-
-def ask_for_round(connection: Connection, table: Table, more: Mapping[str, str] | None = None) -> AskedRound:
-    """Have a round of a table begin at once."""
-    from lakeward.options.tiering import REQUESTED_MS
-    from lakeward.tiering.watch.lag import lag_of
-
-    now_ms = SystemClock().now_ms()
-    asked = AskedRound(now_ms, lag_of(connection, table, now_ms).rows, table.offsets("latest"))
-    connection.alter_table(str(table.path), set={REQUESTED_MS.key: str(now_ms), **(more or {})})
-    return asked
 
 
 def wait_for_lake(connection: Connection, table: Table, asked: AskedRound, timeout_s: float | None) -> None:

@@ -127,7 +127,7 @@ def jobs_stop(name: str, timeout: float) -> None:
     home = _home()
     record = _record(home, name)
     if not home.is_held(name):
-        raise Failure(f"Job '{name}' is not running: it is {_state(home, record)}.")
+        raise Failure(f"Job '{name}' is not running: it is {home.state_of(record)}.")
     home.ask_to_stop(name)
     clock = SystemClock()
     end_s = clock.monotonic() + timeout
@@ -138,7 +138,7 @@ def jobs_stop(name: str, timeout: float) -> None:
                 f"micro-batch. Its process is {record.pid}."
             )
         time.sleep(_PAUSE_S)
-    say(f"{name} is {_state(home, _record(home, name))}.")
+    say(f"{name} is {home.state_of(_record(home, name))}.")
 
 
 @jobs.command("drop")
@@ -192,20 +192,12 @@ def _unknown(home: JobHome, name: str) -> Failure:
     return Failure(f"There is no job '{name}' on this machine." + (f" Did you mean '{near}'?" if near else ""))
 
 
-def _state(home: JobHome, record: JobRecord) -> str:
-    from lakeward.spark.scripts.jobs.job_record import JobState
-
-    if record.state is JobState.RUNNING and not home.is_held(record.name):
-        return JobState.KILLED.value
-    return record.state.value
-
-
 def _facts(home: JobHome, record: JobRecord) -> dict[str, Any]:
     """Everything known of a job, as JSON has it."""
     lags = [stream.progress.lag_rows for stream in record.streams]
     return {
         "name": record.name,
-        "state": _state(home, record),
+        "state": home.state_of(record).value,
         "since": moment(record.since_ms),
         "ended": moment(record.ended_ms or 0),
         "rows": sum(stream.progress.rows for stream in record.streams),

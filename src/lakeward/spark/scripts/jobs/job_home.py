@@ -23,7 +23,7 @@ from lakeward.runtime.files.private_files import private_directory
 from lakeward.runtime.files.whole_file import replace_file
 from lakeward.runtime.process.process_lock import awaited_lock, try_lock
 from lakeward.spark.scripts.jobs.job_names import folder_name
-from lakeward.spark.scripts.jobs.job_record import JobRecord
+from lakeward.spark.scripts.jobs.job_record import JobRecord, JobState
 
 STATE_VARIABLE = "LAKEWARD_STATE"
 _RECORD = "record.json"
@@ -110,6 +110,12 @@ class JobHome:
             return True
         os.close(descriptor)
         return False
+
+    def state_of(self, record: JobRecord) -> JobState:
+        """How a job is now: one that says it runs, and has no process, was killed."""
+        if record.state is JobState.RUNNING and not self.is_held(record.name):
+            return JobState.KILLED
+        return record.state
 
     def ask_to_stop(self, name: str) -> None:
         """Leave word for whoever runs the job."""
