@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from lakeward.cli.input.session import Session
+from lakeward.client.forms.moments import moment_of
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ else:
     _TextType = _PlaceType = click.ParamType  # generic only in newer versions of click
 
 _COMPLETION_TIMEOUT = "700 ms"
-_SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_AGO = re.compile(r"(\d+)([smhd])[ -]ago")
 
 
 class DatabaseName(_TextType):
@@ -86,14 +84,10 @@ class Place(_PlaceType):
             return text
         if self._offsets and text.isdecimal():
             return int(text)
-        if ago := _AGO.fullmatch(text):
-            past = timedelta(seconds=int(ago[1]) * _SECONDS_OF_UNIT[ago[2]])
-            return datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC) - past
         try:
-            moment = datetime.fromisoformat(text)
+            return moment_of(text, self._clock.now_ms(), self._clock.zone())
         except ValueError:
             self.fail(f"{value!r} is not {self.describe()}.", param, ctx)
-        return moment if moment.tzinfo else moment.replace(tzinfo=self._clock.zone())
 
     def describe(self) -> str:
         """What is taken, in words."""

@@ -129,6 +129,20 @@ class ConsumerGroups:
         An offset outside a bucket's log is moved to its nearer end. Readers take it over when they start again.
         """
         table = self._conn.table(str(path))
+        places = self.places(path, to, partitions=partitions, buckets=buckets)
+        self._write(group, table, places)
+        return places
+
+    def places(
+        self,
+        path: str | TablePath,
+        to: str | int | datetime | Timestamp,
+        *,
+        partitions: Iterable[str] | None = None,
+        buckets: Iterable[int] | None = None,
+    ) -> dict[BucketId, int]:
+        """Where `reset` would move a group; nothing is changed."""
+        table = self._conn.table(str(path))
         chosen = None if partitions is None else list(partitions)
         numbers = None if buckets is None else set(buckets)
         if isinstance(to, int):
@@ -139,7 +153,6 @@ class ConsumerGroups:
         places = {b: offset for b, offset in places.items() if numbers is None or b.bucket in numbers}
         if not places:
             raise ErrorCode.INVALID_CONFIG.error(f"{table.path} has no such bucket; nothing was reset.")
-        self._write(group, table, places)
         return dict(sorted(places.items(), key=lambda item: _order(item[0])))
 
     def delete(self, group: str, path: str | TablePath | None = None) -> int:

@@ -23,6 +23,12 @@ _NOTES = {
     "altered": "Changed.",
     "dropped": "Dropped.",
     "done": "Done.",
+    "round": "A round was asked for; it begins as soon as a tiering service looks.",
+    "paused": "Paused. A round under way ends as usual.",
+    "resumed": "Resumed.",
+    "reset": "Reset. Readers take it over when they start again.",
+    "forgotten": "Forgotten.",
+    "stopping": "Asked to stop; it does when its micro-batch is written.",
     "left": "You have logged out.",
 }
 

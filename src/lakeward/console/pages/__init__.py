@@ -1,6 +1,8 @@
 """The pages of the console, one module or one folder for each.
 
 all_pages  every page there is, found in this folder
+lake/, groups/, jobs/  rounds and snapshots; consumer groups; jobs and pipelines
+remote_storage  what is copied to remote storage
 overview   how the cluster does, now
 login      who are you?
 
