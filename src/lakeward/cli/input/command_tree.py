@@ -20,10 +20,12 @@ class CommandTree(click.Group):
     `aliases` are further names, which no list shows.
     """
 
-    def __init__(self, *args: Any, sections: Sections, aliases: Mapping[str, str], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, sections: Sections, aliases: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self._sections = sections
-        self._aliases = aliases
+        self._aliases = aliases or {}
         self._modules = {name: module for commands in sections.values() for name, module in commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
