@@ -41,7 +41,7 @@ def test_metrics_are_prometheus_text(lakeward: ServerProcess) -> None:
     assert status == 200
     assert content_type.startswith("text/plain; version=0.0.4")
     lines = body.decode().splitlines()
-    sample = re.compile(r'([a-z_]+)(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? -?[0-9.e+]+(inf|nan)?')
+    sample = re.compile(r'([a-z_]+?)(_bucket|_sum|_count)?(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? (NaN|-?[0-9.e+-]+)')
     described = {line.split()[2] for line in lines if line.startswith("# HELP")}
     assert described == {line.split()[2] for line in lines if line.startswith("# TYPE")}
     samples = [sample.fullmatch(line) for line in lines if not line.startswith("#")]

@@ -9,9 +9,9 @@ from importlib import import_module
 import pytest
 from source_tree import modules
 
+from lakeward.options.authorization import is_refused
 from lakeward.options.client import CLIENT_OPTIONS
 from lakeward.options.option import Option, OptionTable
-from lakeward.options.security import is_refused
 from lakeward.options.server import SERVER_OPTIONS
 from lakeward.options.spark import SPARK_OPTIONS
 from lakeward.options.table import TABLE_OPTIONS

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.principal import USER_TYPE, Principal
+from lakeward.options.authentication import HONOURED as HONOURED_AT_THE_DOOR
+from lakeward.options.authentication import is_listener_jaas
 from lakeward.options.kinds import BOOL, COUNT, SIZE, TEXT, Kind, choice, integer
 from lakeward.options.option import OptionTable, Scope
 
@@ -138,3 +140,34 @@ def check_authorizer(settings: Mapping[str, str]) -> None:
                 f"'{key}' is set and '{AUTHORIZER_ENABLED.key}' is not: no grant would be checked, and the server would"
                 f" be open to everybody who reaches its port. Set '{AUTHORIZER_ENABLED.key}', to true or to false."
             )
+
+
+# -- options of security that nothing here obeys: who sets one is refused, lest a server be open unawares
+
+_FAMILIES = ("security.", "authorizer.", "super.users", "acl.")
+#: Keys that some part of the server obeys.
+_HONOURED = frozenset((*HONOURED_AT_THE_DOOR, *HONOURED))
+
+
+def is_of_security(key: str) -> bool:
+    """Whether an option says who may do what."""
+    return key.startswith(_FAMILIES)
+
+
+def is_refused(key: str) -> bool:
+    """Whether an option says who may do what, and nothing here obeys it."""
+    return is_of_security(key) and key not in _HONOURED and not is_listener_jaas(key)
+
+
+def check_security(settings: Mapping[str, str]) -> None:
+    """Refuse every option of security that nothing here obeys."""
+    for key in settings:
+        if is_refused(key):
+            raise _refusal(f"'{key}' is set")
+
+
+def _refusal(what: str) -> LakewardError:
+    return ErrorCode.INVALID_CONFIG.error(
+        f"{what}, and nothing here obeys it: the server would be open to everybody who reaches its port, or more open"
+        " than somebody believes. Leave it out to start such a server, in a network you trust."
+    )

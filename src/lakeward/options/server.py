@@ -17,6 +17,7 @@ from lakeward.options.kinds import (
     choice,
     integer,
 )
+from lakeward.options.metrics import METRICS_OPTIONS
 from lakeward.options.option import OptionTable, Scope
 from lakeward.options.remote_store import REMOTE_STORE_OPTIONS
 from lakeward.options.table import LAKE_FORMATS
@@ -263,6 +264,7 @@ REMOTE_INDEX_CACHE = _row(
 SERVER_OPTIONS.adopt(AUTHENTICATION_OPTIONS)
 SERVER_OPTIONS.adopt(AUTHORIZATION_OPTIONS)
 SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
+SERVER_OPTIONS.adopt(METRICS_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
 for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
     _open(_family, "Accepted from an Apache Fluss configuration; without effect here.")

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 
 from lakeward.errors import ErrorCode
 from lakeward.options.authentication import check_authentication
-from lakeward.options.authorization import check_authorizer
+from lakeward.options.authorization import check_authorizer, check_security
 from lakeward.options.endpoint import Endpoint
 from lakeward.options.option import Option
 from lakeward.options.remote_store import S3_ACCESS_KEY, S3_ENDPOINT, S3_SECRET_KEY, S3_STS_ENDPOINT
 from lakeward.options.secrets import has_user_info
-from lakeward.options.security import check_security
 from lakeward.options.server import (
     ADVERTISED_LISTENERS,
     BIND_LISTENERS,

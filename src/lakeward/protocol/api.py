@@ -17,6 +17,8 @@ class Api(enum.Enum):
     version_max: int
     request: type[Any]
     response: type[Any]
+    #: Several dictionaries by API are asked for every request; an enum's own hash is a function in Python.
+    __hash__ = object.__hash__
 
     def __new__(cls, key: int, version_max: int, request: type[Any], response: type[Any]) -> Self:
         """One row of the table."""

@@ -31,6 +31,11 @@ class BufferPool:
         """Whether somebody waits for memory."""
         return bool(self._waiting)
 
+    @property
+    def used_bytes(self) -> int:
+        """How much is in use."""
+        return self._used
+
     def take(self, size: int) -> mmap.mmap | None:
         """A buffer of at least this size; None when too much is in use."""
         size_class = max(_SMALLEST_BYTES, 1 << (size - 1).bit_length())

@@ -35,6 +35,9 @@ class Witness(Protocol):
     def on_answer(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
         """It is answered, with so many bytes."""
 
+    def on_refusal(self, exchange: Exchange, wrong: LakewardError) -> None:
+        """The answer says of one bucket or table what is wrong with it."""
+
 
 class Exchange:
     """One request on its way to its answer. Every exchange is answered exactly once.
@@ -42,11 +45,12 @@ class Exchange:
     `subject` is what the request is about, if somebody said so for the record.
     """
 
-    __slots__ = ("_more", "_witness", "api", "connection", "is_done", "request_id", "subject", "version")
+    __slots__ = ("_more", "_witness", "api", "begun_s", "connection", "is_done", "request_id", "subject", "version")
 
     def __init__(
         self, connection: ServerConnection, api: Api, version: int, request_id: int, witness: Witness | None = None
     ) -> None:
+        self.begun_s = connection.now()
         self.connection = connection
         self.api = api
         self.version = version
@@ -59,6 +63,15 @@ class Exchange:
     def concern(self, subject: Any) -> None:
         """Say what the request is about."""
         self.subject = subject
+
+    def begin_again(self) -> None:
+        """What it waited for has come: only from now on it takes its time."""
+        self.begun_s = self.connection.now()
+
+    def note_refusal(self, wrong: LakewardError) -> None:
+        """The answer will say of one bucket or table what is wrong with it."""
+        if self._witness is not None:
+            self._witness.on_refusal(self, wrong)
 
     def add(self, message: Any) -> None:
         """Answer with this, too: messages joined are one message with longer lists."""
@@ -168,7 +181,6 @@ class Dispatcher:
     def __init__(
         self,
         handlers: Mapping[Api, Handler],
-        on_request: Callable[[Api], None] = lambda _: None,
         request_types: Mapping[Api, type[Any]] | None = None,
         elements_max: int = 30_000,
         witness: Witness | None = None,
@@ -179,7 +191,6 @@ class Dispatcher:
         self._request_types = {api: api.request for api in Api} | dict(request_types or {})
         self._handlers: dict[Api, Handler] = dict(handlers)
         self._handlers[Api.API_VERSIONS] = self._api_versions
-        self._on_request = on_request
 
     def request(self, connection: ServerConnection, header: RequestHeader, body: memoryview) -> None:
         """Handle one request; whatever happens, it is answered."""
@@ -190,7 +201,6 @@ class Dispatcher:
             wrong = ErrorCode.UNSUPPORTED_VERSION.error(f"The server does not support {what}.")
             connection.send(request_refusal(header.request_id, wrong))
             return
-        self._on_request(api)
         exchange = Exchange(connection, api, header.version, header.request_id, self._witness)
         if self._witness is not None:
             self._witness.on_request(exchange, len(body))

@@ -6,7 +6,6 @@ backoff        how long to rest between attempts
 entropy        ids and randomness, from the system or from a seed
 saslprep       names and passwords in the one form in which they are compared
 scram          SCRAM-SHA-256, both ends: a password is proven and never sent
-metrics        counters, gauges and histograms, as text for Prometheus
 secret_text    passwords, and where they are kept: `${env:NAME}`, `file:/path`
 version        which Lakeward this is
 seldom         warnings that are said once in a while

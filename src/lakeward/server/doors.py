@@ -13,6 +13,7 @@ from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import Entropy, SystemEntropy
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.port import Files
+from lakeward.runtime.process.usage import Usage, usage_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,10 @@ class Doors:
     files: Files
     #: So many threads, under a name; work that is given to one thread is done in order.
     threads: Callable[[int, str], Executor]
+    #: What this process takes of the machine.
+    usage: Callable[[], Usage] = Usage
 
     @classmethod
     def of_this_machine(cls) -> Doors:
         """The system's clock, its randomness, its disk, real threads."""
-        return cls(SystemClock(), SystemEntropy(), LocalFiles(), ThreadPoolExecutor)
+        return cls(SystemClock(), SystemEntropy(), LocalFiles(), ThreadPoolExecutor, usage_now)

@@ -68,6 +68,7 @@ class Front:
         )
         self._tls_doors: list[TlsDoor] = []
         self._refusals = SeldomLog(_log, loop.time)
+        self.accepted_count = self.refused_count = 0
         advertised = options.advertised_listeners()
         self._listeners = [
             Listener(endpoint, advertised[endpoint.name]) for endpoint in options.get(rows.BIND_LISTENERS)
@@ -135,9 +136,11 @@ class Front:
         """A client has come."""
         why_not = self._access.crowd.enter(connection.address)
         if why_not:
+            self.refused_count += 1
             self._refusals.warn(f"refused {connection.peer}: {why_not}")
             connection.abort()
             return
+        self.accepted_count += 1
         self._connections.add(connection)
         self._access.doorkeeper.greet(connection)
 

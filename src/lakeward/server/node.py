@@ -18,15 +18,17 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
+from platform import python_version
 
 from lakeward.options import server as rows
+from lakeward.options.metrics import TABLES_MAX
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.rpc.buffer_pool import BufferPool
 from lakeward.rpc.dispatch import Dispatcher
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.rpc.turns import Turns
-from lakeward.runtime.metrics import Metrics
+from lakeward.runtime.version import VERSION
 from lakeward.server.access.access import Access, AccessPlan, users_of
 from lakeward.server.access.doorkeeper import LoginReport
 from lakeward.server.chores.housekeeping import Housekeeping
@@ -35,18 +37,24 @@ from lakeward.server.doors import Doors
 from lakeward.server.front import Front, ListenerAddress, allowed_connections
 from lakeward.server.grants.grants import Grants
 from lakeward.server.ground import Ground
-from lakeward.server.node_metrics import LoginCounts, declare_metrics
+from lakeward.server.node_metrics import LoginCounts, declare_front, declare_metrics
 from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.report import http
 from lakeward.server.report.health import health
+from lakeward.server.report.process_metrics import LoopDelay, ProcessMetrics
+from lakeward.server.report.request_meter import RequestMeter
+from lakeward.server.report.scrape import Scrape
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES
 from lakeward.server.tablet.scrubber import Scrubber
+from lakeward.telemetry.metrics import Metrics
+from lakeward.telemetry.rows.process import LOOP_DELAY
 
 _log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
 _TICK_MS = 1000
+_MINUTE_MS = 60_000
 
 
 class Node:
@@ -61,6 +69,7 @@ class Node:
         chores: Housekeeping,
         scrubber: Scrubber,
         grants: Grants,
+        delay: LoopDelay,
     ) -> None:
         self.addresses = addresses
         self.roles = roles
@@ -69,12 +78,14 @@ class Node:
         self._chores = chores
         self._scrubber = scrubber
         self._grants = grants
+        self._delay = delay
 
     async def stop(self) -> None:
         """Take no more requests, answer the ones under way, sync everything."""
         tablets, remote = self.roles.tablets, self.roles.remote
         self.front.refuse()
         tablets.waiters.release_all()
+        self._delay.stop()
         await self._scrubber.stop()
         await self._chores.stop()
         if remote is not None:
@@ -108,8 +119,8 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     scrub = (options.get(rows.LOG_SCRUB_RATE), options.get(rows.LOG_SCRUB_INTERVAL))
     scrubber = Scrubber(roles.tablets.buckets, logs, ground.scrub_thread, ground.clock, *scrub)
     metrics = Metrics()
-    requests = metrics.counter("lakeward_requests_total", "Requests by API.")
-    declare_metrics(metrics, connections, roles, scrubber)
+    declare_metrics(metrics, connections, ground, roles, scrubber, pool, options.get(TABLES_MAX))
+    ProcessMetrics(doors.usage).declare(metrics, VERSION, python_version())
     grants = _open_grants(ground, roles, metrics)
     users = users_of(plan, doors.files, ground.entropy, ground.clock)
     users.on_change(grants.note_users)
@@ -124,27 +135,31 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     )
     handlers = {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate}
     books = roles.coordinator
+    meter = RequestMeter(grants.ledger, ground.clock.monotonic)
+    meter.declare(metrics)
     dispatcher = Dispatcher(
         grants.handlers(handlers, books.catalog, books.producer_offsets, books.snapshot_leases),
-        lambda api: requests.add(1, (("api", api.name),)),
         KV_REQUEST_TYPES,
         options.get(rows.MAX_ELEMENTS),
-        grants.ledger,
+        meter,
     )
     pages = partial(
         http.answer,
         health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock),
-        metrics=http.KeptText(metrics.text, ground.clock.monotonic),
+        metrics=Scrape(loop, metrics.text_steps, ground.clock.monotonic),
         remote=None if roles.remote is None else roles.remote.status,
     )
     front = Front(loop, options, connections, pool, turns, dispatcher, access, pages)
+    declare_front(metrics, front)
     roles.begin()
     chores = Housekeeping(loop)
     _begin_chores(chores, options, ground, roles, relief, front)
     chores.every(_TICK_MS, "logins and certificates", access.look)
     chores.every(_TICK_MS, "audit", grants.look)
+    chores.every(_MINUTE_MS, "recent times", meter.look)
+    delay = LoopDelay(loop, ground.clock.monotonic, metrics.histogram(LOOP_DELAY))
     scrubber.begin(loop)
-    return Node(await front.open(), ground, roles, front, chores, scrubber, grants)
+    return Node(await front.open(), ground, roles, front, chores, scrubber, grants, delay)
 
 
 def _open_grants(ground: Ground, roles: Roles, metrics: Metrics) -> Grants:

@@ -9,7 +9,7 @@ import pytest
 from server_connections import Wire
 from wire_client import HELLO
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import decode, encode
 from lakeward.protocol.frames import ERROR, SUCCESS
@@ -25,8 +25,8 @@ class Office:
     """A dispatcher behind a connection."""
 
     def __init__(self, handlers: dict[Api, Any]) -> None:
-        self.counted: list[Api] = []
-        self._dispatcher = Dispatcher(handlers, self.counted.append)
+        self.heard: list[Api] = []
+        self._dispatcher = Dispatcher(handlers, witness=self)
         self.request = self._dispatcher.request
         self.wire = Wire(self)
 
@@ -34,6 +34,16 @@ class Office:
         """Not of interest."""
 
     on_close = on_open
+
+    def on_request(self, exchange: Exchange, size: int) -> None:
+        """One more."""
+        self.heard.append(exchange.api)
+
+    def on_answer(self, exchange: Exchange, size: int, wrong: LakewardError | None) -> None:
+        """Not of interest."""
+
+    def on_refusal(self, exchange: Exchange, wrong: LakewardError) -> None:
+        """Not of interest."""
 
     def ask(self, api_key: int, body: bytes, version: int = 0) -> tuple[int, bytes] | None:
         """Kind and body of the answer, or None when there is none yet."""
@@ -60,12 +70,12 @@ def code_of(answer: tuple[int, bytes] | None) -> int:
 
 
 def test_an_answer_is_encoded() -> None:
-    """What a handler returns is what the client gets, and the request is counted."""
+    """What a handler returns is what the client gets, and the witness hears of it."""
     office = Office(
         {Api.DATABASE_EXISTS: lambda request, _: DatabaseExistsResponse(exists=request.database_name == "db")}
     )
     assert office.ask(1004, QUESTION) == (SUCCESS, b"\x08\x01")
-    assert office.counted == [Api.DATABASE_EXISTS]
+    assert office.heard == [Api.DATABASE_EXISTS]
 
 
 def test_an_error_keeps_code_and_sentence() -> None:
@@ -100,7 +110,7 @@ def test_what_is_not_there_is_unsupported(key: int, version: int) -> None:
     """Unknown keys, APIs without a handler and versions that were not offered."""
     office = Office({Api.DATABASE_EXISTS: lambda *_: DatabaseExistsResponse(exists=True)})
     assert code_of(office.ask(key, QUESTION, version)) == ErrorCode.UNSUPPORTED_VERSION.value
-    assert office.counted == []
+    assert office.heard == []
 
 
 def test_a_body_that_is_no_message_is_corrupt() -> None:

@@ -10,14 +10,13 @@ from weakref import WeakKeyDictionary
 
 from lakeward.query.plan.splits import LakeSplit, Tier
 from lakeward.runtime.clock import Clock, SystemClock
-from lakeward.runtime.metrics import Labels, Metrics
+from lakeward.telemetry.metrics import Labels, Metrics
+from lakeward.telemetry.rows import services as rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.tables.connection import AsyncConnection
-
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
 
 class QueryMetrics:
@@ -28,19 +27,19 @@ class QueryMetrics:
         self._lock = Lock()
         self._metrics = Metrics()
         count, spread = self._metrics.counter, self._metrics.histogram
-        self._scans = count("lakeward_query_scans_total", "Splits that were read, by tier.")
-        self._rows = count("lakeward_query_rows_total", "Rows that splits gave, by tier, before the engine's filters.")
-        self._bytes = count("lakeward_query_bytes_total", "Bytes that splits gave, by tier: of Arrow, or of files.")
-        self._scan_seconds = spread("lakeward_query_scan_seconds", "How long splits took to be read.", _SECONDS)
-        self._failures = count("lakeward_query_failures_total", "Queries in SQL that ended with an error.")
-        self._seconds = spread("lakeward_query_seconds", "How long queries in SQL took, with their plans.", _SECONDS)
+        self._scans = count(rows.QUERY_SCANS)
+        self._rows = count(rows.QUERY_ROWS_READ)
+        self._bytes = count(rows.QUERY_BYTES)
+        self._scan_seconds = spread(rows.QUERY_SCAN_SECONDS)
+        self._failures = count(rows.QUERY_FAILURES)
+        self._seconds = spread(rows.QUERY_SECONDS)
 
     def text(self) -> str:
         """Everything in Prometheus' text format."""
         with self._lock:
             return self._metrics.text()
 
-    def read(self, tier: Tier, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(self, tier: Tier, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same rows, counted as they pass; time that the reader of them spends is not counted."""
         labels = _of(tier)
         with self._lock:
@@ -49,7 +48,7 @@ class QueryMetrics:
         try:
             while True:
                 began_s = self._clock.monotonic()
-                batch = next(rows, None)
+                batch = next(batches, None)
                 spent_s += self._clock.monotonic() - began_s
                 if batch is None:
                     return
@@ -58,7 +57,7 @@ class QueryMetrics:
                     self._bytes.add(batch.nbytes, labels)
                 yield batch
         finally:
-            close = getattr(rows, "close", None)
+            close = getattr(batches, "close", None)
             if close is not None:
                 close()
             with self._lock:
@@ -101,4 +100,4 @@ def metrics_of(conn: AsyncConnection) -> QueryMetrics:
 
 
 def _of(tier: Tier) -> Labels:
-    return (("tier", str(tier)),)
+    return (str(tier),)

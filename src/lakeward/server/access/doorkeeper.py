@@ -81,8 +81,8 @@ class LoginReport(NamedTuple):
 class Pages(Protocol):
     """What answers plain HTTP."""
 
-    def __call__(self, request: bytes, *, is_stranger: bool = False) -> bytes:
-        """The whole answer; a stranger is asked to log in."""
+    def __call__(self, request: bytes, *, is_stranger: bool = False) -> bytes | asyncio.Future[bytes]:
+        """The whole answer, now or later; a stranger is asked to log in."""
         ...
 
 
@@ -236,15 +236,23 @@ class Doorkeeper:
         return asyncio.ensure_future(self._page(logins, connection, found[1], partial(pages, request)), loop=self._loop)
 
     async def _page(
-        self, logins: Logins, connection: ServerConnection, token: bytes, page: Callable[..., bytes]
+        self,
+        logins: Logins,
+        connection: ServerConnection,
+        token: bytes,
+        page: Callable[..., bytes | asyncio.Future[bytes]],
     ) -> bytes:
         try:
             self._check_rate(connection)
             self._let_in(connection, HTTP, await _walk(logins.by_password(*_basic(token))))
         except LakewardError as wrong:
             await _walk(self._refuse(connection, HTTP, wrong))
-            return page(is_stranger=True)
-        return page()
+            return await _whole(page(is_stranger=True))
+        return await _whole(page())
+
+
+async def _whole(page: bytes | asyncio.Future[bytes]) -> bytes:
+    return page if isinstance(page, bytes) else await page
 
 
 async def _walk(steps: Generator[Any, None, Any]) -> Any:

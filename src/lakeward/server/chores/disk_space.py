@@ -28,6 +28,7 @@ class DiskSpace:
         self._options = options
         self._writes = writes
         self.used_share = 0.0
+        self.free_bytes = self.total_bytes = 0
         #: What is said while the disk takes nothing any more, though no limit has been set that would stop writes.
         self._out: LakewardError | None = None
 
@@ -46,6 +47,7 @@ class DiskSpace:
     def look(self) -> None:
         """Look at the disk; call it every second or so."""
         free_bytes, total_bytes = self._disk.space(self._directory)
+        self.free_bytes, self.total_bytes = free_bytes, total_bytes
         self.used_share = 1 - free_bytes / total_bytes if total_bytes else 0.0
         limit = self._options().get(rows.DISK_WRITE_LIMIT)
         recover = min(self._options().get(rows.DISK_WRITE_RECOVER), limit)

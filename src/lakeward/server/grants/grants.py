@@ -18,7 +18,6 @@ from lakeward.rpc.dispatch import Handler
 from lakeward.rpc.server_connection import ServerConnection
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.files.port import Files
-from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.seldom import SeldomLog
 from lakeward.server.access.doorkeeper import LoginReport
 from lakeward.server.access.known.users_file import User
@@ -38,6 +37,8 @@ from lakeward.server.grants.records.quotas import Quotas, TokenBucket
 from lakeward.server.grants.rules.known_things import KnownThings
 from lakeward.server.grants.rules.rule import Judge
 from lakeward.server.metadata_store.port import MetadataStore
+from lakeward.telemetry.metrics import Metrics
+from lakeward.telemetry.rows import security as metric_rows
 
 _log = logging.getLogger(__name__)
 _LOGIN = "LOGIN"
@@ -127,11 +128,11 @@ class Grants:
         self._accounts.declare(metrics)
         if self._audit is not None:
             audit = self._audit
-            lost = metrics.counter("lakeward_audit_lost_total", "Lines of the audit log that could not be written.")
+            lost = metrics.counter(metric_rows.AUDIT_LOST)
             lost.read_from(lambda: audit.lost)
         if self._authorizer is not None:
             index = self._authorizer.book.index
-            metrics.gauge("lakeward_acls", "Grants there are.").read_from(lambda: len(index))
+            metrics.gauge(metric_rows.ACLS).read_from(lambda: len(index))
 
     def look(self) -> None:
         """Do what is due."""

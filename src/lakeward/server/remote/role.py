@@ -6,7 +6,6 @@ import json
 
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
-from lakeward.runtime.metrics import Metrics
 from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.catalog import events
@@ -15,6 +14,7 @@ from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.log_service import RemoteLogService
 from lakeward.server.remote.state_service import RemoteStateService
 from lakeward.server.remote.this_server import ThisServer
+from lakeward.telemetry.metrics import Metrics
 
 
 class RemoteRole:

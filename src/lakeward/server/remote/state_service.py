@@ -16,7 +16,6 @@ from lakeward.protocol.messages import snapshot as messages
 from lakeward.remote.formats.layout import STATES, BucketPlace, table_inner
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.rpc.dispatch import Exchange
-from lakeward.runtime.metrics import Metrics
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
@@ -28,6 +27,8 @@ from lakeward.server.remote.log_service import RemoteLogService
 from lakeward.server.remote.this_server import ThisServer
 from lakeward.storage.kv.store.held_snapshot import hold_newest
 from lakeward.storage.kv.store.snapshots import MANIFEST, Snapshot
+from lakeward.telemetry.metrics import Metrics
+from lakeward.telemetry.rows import remote as metric_rows
 
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50
@@ -167,19 +168,17 @@ class RemoteStateService:
     def declare(self, metrics: Metrics) -> None:
         """Add what people watch."""
         counts = self.snapshots.counts
-        done = metrics.counter("lakeward_remote_snapshots_total", "Snapshots of state that were copied.")
+        done = metrics.counter(metric_rows.REMOTE_SNAPSHOTS)
         done.read_from(lambda: counts.snapshots)
-        copied = metrics.counter("lakeward_remote_snapshot_bytes_total", "Bytes that were copied for snapshots.")
+        copied = metrics.counter(metric_rows.REMOTE_SNAPSHOT_BYTES)
         copied.read_from(lambda: counts.bytes)
-        shared = metrics.counter(
-            "lakeward_remote_snapshot_shared_bytes_total", "Bytes of snapshots that were there already."
-        )
+        shared = metrics.counter(metric_rows.REMOTE_SHARED_BYTES)
         shared.read_from(lambda: counts.shared_bytes)
-        waiting = metrics.gauge("lakeward_remote_snapshots_waiting", "Buckets whose newest snapshot is not copied yet.")
+        waiting = metrics.gauge(metric_rows.REMOTE_SNAPSHOTS_WAITING)
         waiting.read_from(lambda: self.snapshots.waiting)
-        behind = metrics.gauge("lakeward_remote_metadata_behind", "1 while changes of the metadata are not copied yet.")
+        behind = metrics.gauge(metric_rows.REMOTE_METADATA_BEHIND)
         behind.read_from(lambda: int(self.backup.is_behind))
-        failures = metrics.counter("lakeward_remote_state_failures_total", "Failed copies of snapshots and metadata.")
+        failures = metrics.counter(metric_rows.REMOTE_STATE_FAILURES)
         failures.read_from(lambda: self.snapshots.trouble.failures_total + self.backup.trouble.failures_total)
 
     async def stop(self) -> None:

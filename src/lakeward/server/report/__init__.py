@@ -1,6 +1,10 @@
 """What a server tells about itself.
 
-http          GET /health, /metrics and /remote on the same port
-health        what /health answers, and what is counted of damaged logs
-lake_metrics  how far the lake is behind, for GET /metrics
+http             GET /health, /metrics and /remote on the same port
+health           what /health answers, and what is counted of damaged logs
+scrape           the text of all metrics, made while clients are served
+request_meter    requests, errors and times by API
+table_survey     rows, bytes, logs and states of each table
+lake_metrics     how far the lake is behind
+process_metrics  memory, CPU, files, and how late the event loop is
 """

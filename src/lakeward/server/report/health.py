@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from lakeward.runtime.metrics import Metrics
 from lakeward.runtime.trusted_clock import TrustedClock
 from lakeward.runtime.version import VERSION
 from lakeward.server.buckets.logs import Logs
+from lakeward.telemetry.metrics import Metrics
+from lakeward.telemetry.rows import storage as metric_rows
 
 _DAMAGES_SHOWN_MAX = 100
 
@@ -38,7 +39,7 @@ def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clo
 
 def declare_damage(metrics: Metrics, logs: Logs) -> None:
     """Count what is damaged and what was given up, in the logs that are in use."""
-    damaged = metrics.gauge("lakeward_damaged_ranges", "Ranges of offsets that cannot be read.")
+    damaged = metrics.gauge(metric_rows.DAMAGED)
     damaged.read_from(lambda: sum(1 for _ in logs.damages()))
-    given = metrics.gauge("lakeward_given_up_ranges", "Ranges of offsets that were given up by a repair.")
+    given = metrics.gauge(metric_rows.GIVEN_UP)
     given.read_from(lambda: sum(len(log.given_up) for _, log in logs.all()))

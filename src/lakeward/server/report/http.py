@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+
+from lakeward.telemetry.prometheus_text import CONTENT_TYPE
 
 _REASONS = {200: "OK", 404: "Not Found", 405: "Method Not Allowed", 400: "Bad Request", 401: "Unauthorized"}
 _LOGIN = 'WWW-Authenticate: Basic realm="lakeward", charset="UTF-8"\r\n'
 _TEXT = "text/plain; charset=utf-8"
-#: A text that takes longer to write is written again only after some times that long.
-_QUICK_S = 0.002
-_REST = 4
-_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def answer(
     request: bytes,
     *,
     health: Callable[[], str],
-    metrics: Callable[[], str],
+    metrics: Callable[[], asyncio.Future[str]],
     remote: Callable[[], str] | None = None,
     is_stranger: bool = False,
-) -> bytes:
-    """A whole HTTP/1.1 answer; the connection is closed after it. A stranger is asked to log in."""
+) -> bytes | asyncio.Future[bytes]:
+    """A whole HTTP/1.1 answer, now or later; the connection is closed after it. A stranger is asked to log in."""
     line = request.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(line) != 3 or not line[2].startswith("HTTP/"):
         return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health, /metrics and /remote.\n")
@@ -35,12 +34,17 @@ def answer(
     if path == "/health":
         return _response(200, health(), "application/json", body=body)
     if path == "/metrics":
-        return _response(200, metrics(), _PROMETHEUS, body=body)
+        text = metrics()
+        return asyncio.ensure_future(_later(text, body=body), loop=text.get_loop())
     if path == "/remote":
         if remote is None:
             return _response(404, "This server copies nothing to remote storage; set 'remote.data.dir'.\n", body=body)
         return _response(200, remote(), "application/json", body=body)
     return _response(404, f"There is no {path} here; try /health, /metrics or /remote.\n", body=body)
+
+
+async def _later(text: asyncio.Future[str], *, body: bool) -> bytes:
+    return _response(200, await text, CONTENT_TYPE, body=body)
 
 
 def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool = True, more: str = "") -> bytes:
@@ -50,23 +54,3 @@ def _response(status: int, text: str, content_type: str = _TEXT, *, body: bool =
         f"Content-Type: {content_type}\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + (content if body else b"")
-
-
-class KeptText:
-    """A text that is asked for again and again: one that is slow to write is kept for a moment."""
-
-    def __init__(self, write: Callable[[], str], now: Callable[[], float]) -> None:
-        """`now` tells seconds that never go back."""
-        self._now = now
-        self._write = write
-        self._text = ""
-        self._kept_until = 0.0
-
-    def __call__(self) -> str:
-        """The text, as it is now or was a moment ago."""
-        begun = self._now()
-        if begun >= self._kept_until:
-            self._text = self._write()
-            spent = self._now() - begun
-            self._kept_until = begun + spent * (1 + _REST) if spent > _QUICK_S else begun
-        return self._text

@@ -1,4 +1,4 @@
-"""LakeMetrics: what people watch about tiering. Counted when it is asked for, over logs that are open."""
+"""LakeMetrics: what people watch about tiering. Counted when it is asked for, table by table, over open logs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lakeward.model.table import TableInfo
-from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.lake.tiering import Outcome
 from lakeward.server.coordinator.lake.tiering_states import TieringState
+from lakeward.telemetry.metrics import Labels, Metrics
+from lakeward.telemetry.rows import lake as rows
 
 
 class Lag(NamedTuple):
@@ -26,21 +27,28 @@ class LakeMetrics:
     def __init__(self, coordinator: Coordinator, logs: Logs) -> None:
         self._coordinator = coordinator
         self._logs = logs
+        self._lags: dict[str, Lag] = {}
 
     def declare(self, metrics: Metrics) -> None:
         """Add the rows of tiering."""
-        tables = metrics.gauge("lakeward_lake_tables", "Lake tables by state of tiering.")
-        tables.read_all_from(self._states)
-        rounds = metrics.counter("lakeward_lake_rounds_total", "Rounds of tiering by outcome.")
-        rounds.read_all_from(self._rounds)
-        committed = metrics.counter("lakeward_lake_snapshots_committed_total", "Lake snapshots that were committed.")
-        committed.read_from(lambda: self._coordinator.lake_snapshots.committed_count)
-        rows = metrics.gauge("lakeward_lake_lag_rows", "Records of a table that are not yet in the lake.")
-        rows.read_all_from(lambda: {_label(table): self.lag(table).rows for table in self._tables()})
-        age = metrics.gauge("lakeward_lake_lag_seconds", "Age of the oldest record that is not yet in the lake.")
-        age.read_all_from(lambda: {_label(table): self.lag(table).seconds for table in self._tables()})
+        metrics.before(self._look)
+        metrics.gauge(rows.LAKE_TABLES).read_all_from(self._states)
+        metrics.counter(rows.LAKE_ROUNDS).read_all_from(self._rounds)
+        metrics.counter(rows.LAKE_SNAPSHOTS).read_from(lambda: self._coordinator.lake_snapshots.committed_count)
+        metrics.gauge(rows.LAKE_LAG_ROWS).read_all_from(lambda: {(name,): lag.rows for name, lag in self._lags.items()})
+        metrics.gauge(rows.LAKE_LAG_SECONDS).read_all_from(
+            lambda: {(name,): lag.seconds for name, lag in self._lags.items()}
+        )
 
-    def lag(self, table: TableInfo) -> Lag:
+    def _look(self) -> Iterator[None]:
+        """Look at each table; others are served in between."""
+        lags: dict[str, Lag] = {}
+        for table in list(self._tables()):
+            lags[str(table.path)] = self._lag(table)
+            yield
+        self._lags = lags
+
+    def _lag(self, table: TableInfo) -> Lag:
         """How far the lake is behind a table."""
         now_ms = self._coordinator.clock.now_ms()
         rows, oldest_ms = 0, now_ms
@@ -62,12 +70,8 @@ class LakeMetrics:
 
     def _states(self) -> dict[Labels, float]:
         counts = self._coordinator.tiering.machine.counts()
-        return {(("state", state.value),): counts[state] for state in TieringState}
+        return {(state.value,): counts[state] for state in TieringState}
 
     def _rounds(self) -> dict[Labels, float]:
         outcomes = self._coordinator.tiering.outcomes
-        return {(("outcome", outcome.value),): outcomes[outcome] for outcome in Outcome}
-
-
-def _label(table: TableInfo) -> Labels:
-    return (("table", str(table.path)),)
+        return {(outcome.value,): outcomes[outcome] for outcome in Outcome}

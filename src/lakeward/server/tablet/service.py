@@ -55,9 +55,12 @@ class TabletService:
         keyed = LazyKv(loop, self._load_keyed)
         checks = AppendChecks(catalog, looks_at_contents=options.get(rows.LOG_BATCH_CHECK) == "full")
         on_thread = partial(loop.run_in_executor, None)
-        appends = Appends(checks, buckets, logs, writes, waiters, self._early, tablets.flushes, clock.now_ms, on_thread)
+        flushes, traffic = tablets.flushes, tablets.traffic
+        appends = Appends(
+            checks, buckets, logs, writes, waiters, self._early, flushes, clock.now_ms, on_thread, traffic
+        )
         limits = FetchLimits(answer_bytes_max, options.get(rows.MAX_WAITING_FETCHES))
-        fetches = Fetches(catalog, buckets, logs, waiters, lake_floor, limits, remote)
+        fetches = Fetches(catalog, buckets, logs, waiters, lake_floor, limits, traffic, remote)
         scans = Scans(buckets, logs, keyed.handle, clock.now_ms, tablets.busy, answer_bytes_max, remote)
         self.handlers: dict[Api, Handler] = {
             Api.PRODUCE_LOG: appends.handle,
@@ -67,7 +70,7 @@ class TabletService:
             Api.GET_TABLE_STATS: scans.table_stats,
             **dict.fromkeys(KV_APIS, keyed.handle),
         }
-        self.hear = TableChanges(buckets, logs, tablets.states, waiters, keyed.load).hear
+        self.hear = TableChanges(buckets, logs, tablets.states, waiters, traffic, keyed.load).hear
         if any(table.descriptor.has_primary_key for table in catalog.tables()):
             keyed.load()
 
@@ -90,6 +93,7 @@ class TabletService:
             self._clock,
             self._entropy,
             self._has_room,
+            tablets.traffic,
         )
         return kv_handlers(
             parts, LookupLimits(*map(self._options.get, (rows.MAX_KEYS, rows.MAX_ROWS, rows.MAX_ANSWER_SIZE)))

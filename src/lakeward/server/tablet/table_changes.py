@@ -9,6 +9,7 @@ from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog import events
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.states import States
 
 
@@ -16,13 +17,20 @@ class TableChanges:
     """Hears of every change of the catalog."""
 
     def __init__(
-        self, buckets: Buckets, logs: Logs, states: States, waiters: Waiters, load_kernels: Callable[[], None]
+        self,
+        buckets: Buckets,
+        logs: Logs,
+        states: States,
+        waiters: Waiters,
+        traffic: Traffic,
+        load_kernels: Callable[[], None],
     ) -> None:
         """`load_kernels` gets the service of primary key tables ready."""
         self._buckets = buckets
         self._logs = logs
         self._states = states
         self._waiters = waiters
+        self._traffic = traffic
         self._load_kernels = load_kernels
 
     def hear(self, event: events.Event) -> None:
@@ -35,6 +43,7 @@ class TableChanges:
             case events.TableDropped():
                 self._forget(event.buckets, lambda bucket: bucket.table_id == event.table.table_id)
                 self._buckets.remove_table(event.table)
+                self._traffic.pop(event.table.table_id, None)
             case events.PartitionDropped():
                 partition_id = event.partition.partition_id
                 self._forget(event.buckets, lambda bucket: bucket.partition_id == partition_id)

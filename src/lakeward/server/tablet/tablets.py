@@ -18,6 +18,7 @@ from lakeward.server.buckets.logs import CopyProgress, Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
+from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.kv_tables import KvTables
 from lakeward.server.tablet.state.states import States
@@ -52,6 +53,7 @@ class Tablets:
         def settings_of(table: TableInfo) -> LogSettings:
             return log_settings(options(), table)
 
+        self.traffic = Traffic()
         self.busy = BusyBuckets(loop, threads)
         self.waiters = Waiters(loop, turns)
         self.buckets = Buckets(catalog, directory, later)

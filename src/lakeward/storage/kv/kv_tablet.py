@@ -183,6 +183,11 @@ class KvTablet:
         return min(offsets) if len(offsets) >= KEPT else 0
 
     @property
+    def snapshot_offset(self) -> int:
+        """Up to where the newest snapshot holds the changes."""
+        return self._snapshot_offset
+
+    @property
     def snapshot_is_due(self) -> bool:
         """Whether the state has changed since the last snapshot."""
         return not self._snapshot_under_way and self.log.end_offset != self._snapshot_offset
@@ -222,8 +227,11 @@ class KvTablet:
 
         self._later(write)
 
-    def compact_log(self, on_loop: Callable[[Callable[[], None]], object]) -> None:
-        """Have closed segments of the changelog rewritten, elsewhere; they are exchanged on the loop's own thread."""
+    def compact_log(
+        self, on_loop: Callable[[Callable[[], None]], object], told: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Have closed segments of the changelog rewritten, elsewhere; they are exchanged on the loop's own thread.
+        `told` hears there how many bytes that has freed."""
         table = self._table()
         segments = self.log.closed_segments()
         if not table.compacts_log or not segments or segments[-1].end_offset <= self._compacted_offset:
@@ -234,6 +242,8 @@ class KvTablet:
         def exchange(made: list[CompactedSegment]) -> None:
             for one in made:
                 self.log.replace_segment(one.segment, one.path)
+            if made:
+                told(sum(one.segment.size - one.size for one in made))
 
         def work() -> None:
             try:

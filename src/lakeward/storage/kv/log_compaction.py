@@ -38,6 +38,7 @@ class CompactedSegment(NamedTuple):
 
     segment: ClosedSegment
     path: Path
+    size: int
 
 
 def compact(
@@ -61,10 +62,11 @@ def compact(
 def _rewrite(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> CompactedSegment | None:
     path = segment.path.with_name(segment.path.name + COMPACTED_SUFFIX)
     write_file(disk, path, _compact(disk, segment, table, newest), mode=0o644)
-    if disk.facts(path).size >= segment.size:
+    size = disk.facts(path).size
+    if size >= segment.size:
         disk.unlink(path)
         return None
-    return CompactedSegment(segment, path)
+    return CompactedSegment(segment, path, size)
 
 
 def _compact(disk: Files, segment: ClosedSegment, table: KvTable, newest: HashStore) -> Iterator[Bytes]:

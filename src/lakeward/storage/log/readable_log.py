@@ -26,7 +26,9 @@ class LogRead(NamedTuple):
     data: memoryview
     first_offset: int
     reaches_end: bool
-    #: The offset after the last batch, if that one has no rows: some clients do not go on by themselves.
+    #: The offset after the last batch.
+    end_offset: int
+    #: The same, if that one has no rows: some clients do not go on by themselves.
     empty_until: int | None = None
 
 
@@ -90,7 +92,7 @@ class ReadableLog(ABC):
                 f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
             )
         if offset == self.end_offset:
-            return LogRead(_NOTHING, offset, reaches_end=True)
+            return LogRead(_NOTHING, offset, reaches_end=True, end_offset=offset)
         self._refuse_damage(offset)
         segment = self._segments[bisect_right(self._bases, offset) - 1]
         try:
@@ -98,7 +100,7 @@ class ReadableLog(ABC):
             end = segment.whole_batches_end(position, position + bytes_max)
             if end == position:
                 if not at_least_one:
-                    return LogRead(_NOTHING, offset, reaches_end=False)
+                    return LogRead(_NOTHING, offset, reaches_end=False, end_offset=offset)
                 end = position + header.size
             data = segment.read(position, end)
             size, behind, last_at = good_prefix(data, header.base_offset)
@@ -111,8 +113,8 @@ class ReadableLog(ABC):
                 return self.read(offset, bytes_max, at_least_one=at_least_one)
             data = data[:size]
         if not read_header(data, last_at).given_up:
-            return LogRead(data, header.base_offset, behind == self.end_offset)
-        return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind), bytes_max)
+            return LogRead(data, header.base_offset, behind == self.end_offset, behind)
+        return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind, behind), bytes_max)
 
     def _with_rows(self, read: LogRead, bytes_max: int) -> LogRead:
         """The same with what comes next: an answer that ends in what was given up makes pyfluss' batch scanner wait."""

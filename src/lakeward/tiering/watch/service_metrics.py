@@ -10,7 +10,8 @@ from lakeward.client.admin.lake import TieringRound
 from lakeward.client.blocking.sync import Connection
 from lakeward.errors import LakewardError
 from lakeward.runtime.clock import Clock
-from lakeward.runtime.metrics import Labels, Metrics
+from lakeward.telemetry.metrics import Labels, Metrics
+from lakeward.telemetry.rows import services as rows
 from lakeward.tiering.round.round import RoundReport
 from lakeward.tiering.watch.lag import lag_of
 
@@ -26,14 +27,14 @@ class ServiceMetrics:
         self._running: set[str] = set()
         self._metrics = Metrics()
         count, gauge = self._metrics.counter, self._metrics.gauge
-        self._rounds = count("lakeward_tiering_rounds_total", "Rounds that ended, by table and outcome.")
-        self._rows = count("lakeward_tiering_rows_total", "Rows moved into the lake.")
-        self._bytes = count("lakeward_tiering_bytes_total", "Bytes of the files written.")
-        self._files = count("lakeward_tiering_files_total", "Files written.")
-        self._seconds = count("lakeward_tiering_seconds_total", "Seconds that rounds took.")
-        self._now = gauge("lakeward_tiering_running", "Rounds under way.")
-        self._lag_rows = gauge("lakeward_tiering_lag_rows", "Rows that the lake lacks.")
-        self._lag_seconds = gauge("lakeward_tiering_lag_seconds", "How long the oldest row that the lake lacks waits.")
+        self._rounds = count(rows.TIERING_ROUNDS)
+        self._rows = count(rows.TIERING_MOVED_ROWS)
+        self._bytes = count(rows.TIERING_BYTES)
+        self._files = count(rows.TIERING_FILES)
+        self._seconds = count(rows.TIERING_SECONDS)
+        self._now = gauge(rows.TIERING_RUNNING)
+        self._lag_rows = gauge(rows.TIERING_LAG_ROWS)
+        self._lag_seconds = gauge(rows.TIERING_LAG_SECONDS)
 
     def text(self) -> str:
         """Everything in Prometheus' text format."""
@@ -93,7 +94,7 @@ class ServiceMetrics:
     def _end(self, held: TieringRound, outcome: str) -> None:
         with self._lock:
             self._running.discard(str(held.path))
-            self._rounds.add(1, (("outcome", outcome), *_of(str(held.path))))
+            self._rounds.add(1, (outcome, str(held.path)))
 
 
 class MetricsText(Protocol):
@@ -135,4 +136,4 @@ class MetricsPage:
 
 
 def _of(name: str) -> Labels:
-    return (("table", name),)
+    return (name,)

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.authorization import check_security, is_of_security
 from lakeward.options.kinds import LIST, MAP
 from lakeward.options.secrets import HIDDEN, may_be_told, without_passwords
-from lakeward.options.security import check_security, is_of_security
 from lakeward.options.server import (
     DISK_WRITE_LIMIT,
     DISK_WRITE_RECOVER,

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from lakeward.model.principal import Principal
 from lakeward.protocol.api import Api
 from lakeward.rpc.server_connection import ServerConnection
-from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.grants.records.quotas import Quota, Quotas, TokenBucket
+from lakeward.telemetry.metrics import Labels, Metrics
+from lakeward.telemetry.rows import security as metric_rows
 
 _ACCOUNT = "account"
 #: Certificates may name any number of principals; those that come after so many share an account.
@@ -96,19 +97,19 @@ class Accounts:
 
     def declare(self, metrics: Metrics) -> None:
         """Show them among the metrics."""
-        calls = metrics.counter("lakeward_principal_requests_total", "Requests by principal and API.")
+        calls = metrics.counter(metric_rows.PRINCIPAL_REQUESTS)
         calls.read_all_from(self._calls)
-        asked = metrics.counter("lakeward_principal_request_bytes_total", "Bytes of requests by principal.")
+        asked = metrics.counter(metric_rows.PRINCIPAL_REQUEST_BYTES)
         asked.read_all_from(lambda: self._by_principal(lambda account: account.bytes_asked))
-        answered = metrics.counter("lakeward_principal_response_bytes_total", "Bytes of answers by principal.")
+        answered = metrics.counter(metric_rows.PRINCIPAL_RESPONSE_BYTES)
         answered.read_all_from(lambda: self._by_principal(lambda account: account.bytes_answered))
 
     def _calls(self) -> Mapping[Labels, float]:
         return {
-            (("principal", str(account.principal)), ("api", api.name)): count
+            (str(account.principal), api.name): count
             for account in self._accounts.values()
             for api, count in account.calls.items()
         }
 
     def _by_principal(self, read: Callable[[Account], int]) -> Mapping[Labels, float]:
-        return {(("principal", str(one.principal)),): read(one) for one in self._accounts.values()}
+        return {(str(one.principal),): read(one) for one in self._accounts.values()}

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import Clock
-from lakeward.runtime.metrics import Labels, Metrics
 from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.remote.copies.log_copies import LogCopies
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
 from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.telemetry.metrics import Labels, Metrics
+from lakeward.telemetry.rows import remote as metric_rows
 
 _FRESH_S = 0.2
+#: So many buckets are looked at without a break.
+_AT_ONCE = 50
 
 
 @dataclass(slots=True)
@@ -45,13 +49,13 @@ class _Counts:
 
 
 _GAUGES = {
-    "local_segments": ("lakeward_remote_log_local_segments", "Segments of a table's logs on this machine."),
-    "local_bytes": ("lakeward_remote_log_local_bytes", "Bytes of a table's logs on this machine."),
-    "remote_segments": ("lakeward_remote_log_segments", "Segments of a table's logs in remote storage."),
-    "remote_bytes": ("lakeward_remote_log_bytes", "Bytes of a table's logs in remote storage."),
-    "lag_rows": ("lakeward_remote_log_lag_rows", "Records of a table that are not in remote storage."),
-    "lag_bytes": ("lakeward_remote_log_lag_bytes", "Bytes of a table's logs that are not in remote storage."),
-    "lag_seconds": ("lakeward_remote_log_lag_seconds", "Age of the oldest record that is not in remote storage."),
+    "local_segments": metric_rows.REMOTE_LOCAL_SEGMENTS,
+    "local_bytes": metric_rows.REMOTE_LOCAL_BYTES,
+    "remote_segments": metric_rows.REMOTE_SEGMENTS,
+    "remote_bytes": metric_rows.REMOTE_BYTES,
+    "lag_rows": metric_rows.REMOTE_LAG_ROWS,
+    "lag_bytes": metric_rows.REMOTE_LAG_BYTES,
+    "lag_seconds": metric_rows.REMOTE_LAG_SECONDS,
 }
 
 
@@ -78,19 +82,21 @@ class RemoteLogStatus:
 
     def numbers(self) -> _Counts:
         """Everything, by table and in all; counted once for all that is asked in a moment."""
-        now_s = self._clock.monotonic()
-        if now_s - self._counted_s >= _FRESH_S:
-            self._counted, self._counted_s = self._count(), now_s
+        if self._clock.monotonic() - self._counted_s >= _FRESH_S:
+            deque(self._count(), maxlen=0)
         return self._counted
 
-    def _count(self) -> _Counts:
+    def _count(self) -> Iterator[None]:
+        """Count everything, in steps."""
         counted = _Counts()
-        for bucket, one in self._buckets():
+        for number, (bucket, one) in enumerate(self._buckets()):
+            if number % _AT_ONCE == _AT_ONCE - 1:
+                yield
             table = self._catalog.table_by_id(bucket.table_id)
             if table is not None:
                 counted.tables.setdefault(str(table.path), TableNumbers()).add(one)
                 counted.total.add(one)
-        return counted
+        self._counted, self._counted_s = counted, self._clock.monotonic()
 
     def _buckets(self) -> Iterator[tuple[TableBucket, TableNumbers]]:
         """Buckets that have something: logs in use, at rest as they were last seen, and what is remote of others."""
@@ -142,28 +148,19 @@ class RemoteLogStatus:
 
     def declare(self, metrics: Metrics) -> None:
         """Add the rows of the remote log."""
-        for name, (title, sentence) in _GAUGES.items():
-            metrics.gauge(title, sentence).read_all_from(self._reading(name))
+        metrics.before(self._count)
+        for name, row in _GAUGES.items():
+            metrics.gauge(row).read_all_from(self._reading(name))
         done, trouble = self._copies.counts, self._copies.trouble
-        metrics.counter("lakeward_remote_log_copied_segments_total", "Segments that were copied.").read_from(
-            lambda: done.segments
-        )
-        metrics.counter("lakeward_remote_log_copied_bytes_total", "Bytes of segments that were copied.").read_from(
-            lambda: done.bytes
-        )
-        metrics.counter("lakeward_remote_log_expired_segments_total", "Remote segments that expired.").read_from(
-            lambda: done.expired
-        )
-        metrics.counter("lakeward_remote_log_failures_total", "Copies of logs that failed.").read_from(
-            lambda: trouble.failures_total
-        )
-        metrics.gauge("lakeward_remote_log_buckets_waiting", "Buckets with something to copy.").read_from(
-            lambda: self._copies.waiting
-        )
+        metrics.counter(metric_rows.REMOTE_COPIED_SEGMENTS).read_from(lambda: done.segments)
+        metrics.counter(metric_rows.REMOTE_COPIED_BYTES).read_from(lambda: done.bytes)
+        metrics.counter(metric_rows.REMOTE_EXPIRED).read_from(lambda: done.expired)
+        metrics.counter(metric_rows.REMOTE_LOG_FAILURES).read_from(lambda: trouble.failures_total)
+        metrics.gauge(metric_rows.REMOTE_BUCKETS_WAITING).read_from(lambda: self._copies.waiting)
 
     def _reading(self, name: str) -> Callable[[], dict[Labels, float]]:
         def read() -> dict[Labels, float]:
-            tables = self.numbers().tables
-            return {(("table", table),): getattr(one, name) for table, one in tables.items()}
+            tables = self._counted.tables
+            return {(table,): getattr(one, name) for table, one in tables.items()}
 
         return read

@@ -22,6 +22,7 @@ from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.limit_errors import answer_too_large, no_room, too_many_keys, too_many_rows
+from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.store.slices import Slices
@@ -69,9 +70,11 @@ class Lookups:
         limits: LookupLimits,
         has_room: Callable[[int], bool],
         now_ms: Callable[[], int],
+        traffic: Traffic,
     ) -> None:
         """`has_room` tells whether there is memory for a large answer."""
         self._has_room = has_room
+        self._traffic = traffic
         self._buckets = buckets
         self._states = states
         self._writes = writes
@@ -95,6 +98,10 @@ class Lookups:
             found = self._find(keys, bucket, exchange.version, bytes_left, insert_missing=asked.insert_missing)
             answers.append(found)
             bytes_left -= found.size
+            if isinstance(found.found, LakewardError):
+                exchange.note_refusal(found.found)
+            else:
+                self._traffic[bucket.table_id].look_up(len(keys.keys), found.size)
         size = self._limits.answer_bytes - bytes_left
         if size < _LARGE_BYTES:
             return _pack_answers(answers)
@@ -148,10 +155,13 @@ class Lookups:
                     rows_left -= len(values)
                     bytes_left -= values.buffer.size
                     lists.append((yield from _value_list(values)))
+                    self._traffic[bucket.table_id].look_up(1, values.buffer.size)
             except OverflowError:
                 too_many = too_many_rows(self._limits.rows, self._limits.answer_bytes)
+                exchange.note_refusal(too_many)
                 answers.append(bucket_refusal(PackedPrefixBucket, one, too_many))
             except LakewardError as wrong:
+                exchange.note_refusal(wrong)
                 answers.append(bucket_refusal(PackedPrefixBucket, one, wrong))
             else:
                 answers.append(

@@ -18,6 +18,7 @@ from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
+from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.log.writer_state import Verdict
@@ -43,7 +44,9 @@ class Puts:
         early: EarlyBatches,
         flushes: Flushes,
         now_ms: Callable[[], int],
+        traffic: Traffic,
     ) -> None:
+        self._traffic = traffic
         self._states = states
         self._writes = writes
         self._waiters = waiters
@@ -118,6 +121,7 @@ class Puts:
             end = state.put(batch, request.target_columns, self._now_ms(), overwrite=overwrite)
         except CorruptError as wrong:
             raise refusal(state.path, bucket, wrong) from wrong
+        self._traffic[bucket.table_id].take_in(batch.record_count, batch.data.size)
         self._waiters.touch(bucket)
         return end
 

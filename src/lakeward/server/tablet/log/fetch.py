@@ -25,8 +25,9 @@ from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.tablet.log.fetch_answer import AT_ONCE, fetch_answer
-from lakeward.server.tablet.log.selection import Selections
+from lakeward.server.tablet.log.selection import Selection, Selections
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.traffic import Traffic
 
 FROM_EARLIEST = -2
 _DEFAULT_WAIT_MS = 100
@@ -57,6 +58,14 @@ class _Progress(NamedTuple):
     asked_at: float
 
 
+class _Handed(NamedTuple):
+    """What a client gets of a table."""
+
+    table_id: int
+    rows: int
+    bytes: int
+
+
 class _Answer(NamedTuple):
     """What there is to answer with; an error, or batches filtered out, must be told without waiting."""
 
@@ -65,6 +74,8 @@ class _Answer(NamedTuple):
     must_be_told: bool
     buckets_missing: int
     is_loading: bool
+    handed: list[_Handed]
+    refusals: list[LakewardError]
 
 
 class Fetches:
@@ -78,10 +89,12 @@ class Fetches:
         waiters: Waiters,
         lake_floor: Callable[[TableBucket], int | None],
         limits: FetchLimits,
+        traffic: Traffic,
         remote: RemoteReads | None = None,
     ) -> None:
         """`lake_floor` tells up to where the lake has a bucket; None for tables that are not tiered."""
         self._remote = remote
+        self._traffic = traffic
         self._limits = limits
         self._lake_floor = lake_floor
         self._buckets = buckets
@@ -109,6 +122,7 @@ class Fetches:
             wait_ms, enough = max(wait_ms, _WAIT_MS_FOR_REMOTE), False
         parked = self._parked_of(connection)
         if wait_ms <= 0 or enough or answer.must_be_told or len(parked) >= self._limits.waiting:
+            self.count(answer, exchange)
             return (yield from fetch_answer(answer.tables))
         if self._is_behind(request, connection) and not answer.is_loading:
             wait_ms = min(wait_ms, _WAIT_MS_WHEN_BEHIND)
@@ -129,6 +143,13 @@ class Fetches:
     def _forget(self, connection: ServerConnection) -> None:
         for fetch in self._parked_of(connection):
             self._waiters.forget(fetch)
+
+    def count(self, answer: _Answer, exchange: Exchange) -> None:
+        """A fetch is answered with this."""
+        for table_id, rows, size in answer.handed:
+            self._traffic[table_id].hand_out(rows, size)
+        for wrong in answer.refusals:
+            exchange.note_refusal(wrong)
 
     def unpark(self, fetch: _ParkedFetch) -> None:
         """A fetch is answered."""
@@ -152,17 +173,25 @@ class Fetches:
         buckets_missing = 0
         is_loading = False
         tables = []
+        handed: list[_Handed] = []
+        refusals: list[LakewardError] = []
         for asked in request.tables_req:
             buckets = []
+            rows = table_bytes = 0
             for one in asked.buckets_req:
                 bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)
                 try:
                     found = self._find_remote(one, bucket, request, time_is_up=time_is_up)
-                    response, size = found or self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                    if found is None:
+                        response, selected = self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                        size, rows = selected.size, rows + selected.rows
+                    else:
+                        response, size = found, 0
                 except StillLoadingError:
                     response, size, is_loading = self._nothing_yet(one, bucket), 0, True
                 except LakewardError as wrong:
                     response, size = bucket_refusal(PbFetchLogRespForBucket, one, wrong), 0
+                    refusals.append(wrong)
                     is_missing = wrong.code in _QUIET_ERRORS
                     buckets_missing += is_missing
                     must_be_told |= not is_missing
@@ -170,17 +199,20 @@ class Fetches:
                     must_be_told |= response.filtered_end_offset is not None or found is not None
                 buckets.append(response)
                 total += size
+                table_bytes += size
                 budget -= size
                 if len(buckets) % AT_ONCE == 0:
                     yield
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
+            if table_bytes:
+                handed.append(_Handed(asked.table_id, rows, table_bytes))
             if len(tables) % AT_ONCE == 0:
                 yield
-        return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading)
+        return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading, handed, refusals)
 
     def _find_remote(
         self, one: PbFetchLogReqForBucket, bucket: TableBucket, request: FetchLogRequest, *, time_is_up: bool
-    ) -> tuple[PbFetchLogRespForBucket, int] | None:
+    ) -> PbFetchLogRespForBucket | None:
         """An answer that says where in remote storage the rows are; None where they are to be read from here."""
         if self._remote is None:
             return None
@@ -195,7 +227,7 @@ class Fetches:
         )
         if found is None:
             return None
-        return replace(self._nothing_yet(one, bucket), records=None, remote_log_fetch_info=found), 0
+        return replace(self._nothing_yet(one, bucket), records=None, remote_log_fetch_info=found)
 
     def _nothing_yet(self, one: PbFetchLogReqForBucket, bucket: TableBucket) -> PbFetchLogRespForBucket:
         return PbFetchLogRespForBucket(
@@ -214,7 +246,7 @@ class Fetches:
         budget: int,
         at_least_one: bool,
         connection: ServerConnection,
-    ) -> tuple[PbFetchLogRespForBucket, int]:
+    ) -> tuple[PbFetchLogRespForBucket, Selection]:
         table = self._buckets.table(bucket)
         log = self._logs.open(bucket)
         offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
@@ -231,7 +263,7 @@ class Fetches:
             records=selected.records,
             filtered_end_offset=selected.filtered_end_offset,
         )
-        return response, selected.size
+        return response, selected
 
     def _refuse_expired(self, table: TableInfo, bucket: TableBucket, offset: int, start_offset: int) -> None:
         """Say so if the lake still has what the log has not: an empty answer would have the client wait for ever."""
@@ -303,6 +335,7 @@ class _ParkedFetch:
         self._is_touched = True
         if not self._is_reading:
             self._is_reading = True
+            self._exchange.begin_again()
             steps = self._read_again()
             self._exchange.settle(lambda: steps if len(self.buckets) > AT_ONCE else at_once(steps))
         return self._exchange.is_done
@@ -314,6 +347,7 @@ class _ParkedFetch:
             answer = yield from self._fetches._read(self._request, self.connection, time_is_up=self._time_is_up)
             if self._time_is_up or self._is_enough(answer):
                 self._fetches.unpark(self)
+                self._fetches.count(answer, self._exchange)
                 return (yield from fetch_answer(answer.tables))
         self._is_reading = False
         return None

@@ -24,6 +24,7 @@ from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
+from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.storage.log.writer_state import Verdict
 
 ACKS = {0, 1, -1}
@@ -47,7 +48,9 @@ class Appends:
         flushes: Flushes,
         now_ms: Callable[[], int],
         on_thread: Callable[[Rest], asyncio.Future[LakewardError | None]],
+        traffic: Traffic,
     ) -> None:
+        self._traffic = traffic
         self._on_thread = on_thread
         self._checks = checks
         self._buckets = buckets
@@ -119,7 +122,9 @@ class Appends:
 
     def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> int:
         writable = memoryview(bytearray(data)) if data.readonly else data
-        base = self._logs.open(bucket).append(writable, spans, self._now_ms())
+        log = self._logs.open(bucket)
+        base = log.append(writable, spans, self._now_ms())
+        self._traffic[bucket.table_id].take_in(log.end_offset - base, len(data))
         self._waiters.touch(bucket)
         return base
 

@@ -28,6 +28,7 @@ class Selection(NamedTuple):
     records: list[bytes | bytearray | memoryview]
     size: int
     next_offset: int
+    rows: int = 0
     filtered_end_offset: int | None = None
 
 
@@ -50,14 +51,15 @@ class Selections:
         if not read.data:
             return Selection([], 0, next_offset)
         if positions is None and predicate is None:
-            return Selection([read.data], len(read.data), next_offset, read.empty_until)
+            rows = read.end_offset - read.first_offset
+            return Selection([read.data], len(read.data), next_offset, rows, read.empty_until)
         return self._walk(table, positions, predicate, read)
 
     def _walk(
         self, table: TableInfo, positions: tuple[int, ...] | None, predicate: Predicate | None, read: LogRead
     ) -> Selection:
         records: list[bytes | bytearray | memoryview] = []
-        total = 0
+        total = rows = 0
         next_offset = read.first_offset
         last_was_kept = True
         for number, span in enumerate(walk_batches(read.data)):
@@ -68,6 +70,7 @@ class Selections:
             last_was_kept = has_rows and (predicate is None or self._is_wanted(table, read.data, span, predicate))
             if not last_was_kept:
                 continue
+            rows += span.header.record_count
             if positions is None:
                 records.append(read.data[span.start : span.end])
                 total += span.end - span.start
@@ -75,7 +78,7 @@ class Selections:
                 pieces, size = project_batch(read.data, span, self._plan(table, span.header.schema_id, positions))
                 records += pieces
                 total += size
-        return Selection(records, total, next_offset, None if last_was_kept else next_offset)
+        return Selection(records, total, next_offset, rows, None if last_was_kept else next_offset)
 
     def _is_wanted(self, table: TableInfo, data: memoryview, span: BatchSpan, predicate: Predicate) -> bool:
         header = span.header

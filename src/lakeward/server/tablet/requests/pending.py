@@ -29,6 +29,8 @@ class Pending:
         def finish(outcome: Outcome) -> None:
             self._outcomes[place] = outcome
             self._open -= 1
+            if isinstance(outcome, LakewardError):
+                self._exchange.note_refusal(outcome)
             if self._is_started and not self._open:
                 self._exchange.reply(self._answer(self._all()))
 

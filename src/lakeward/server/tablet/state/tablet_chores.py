@@ -45,6 +45,8 @@ class TabletChores:
         self._lake_floor = lake_floor
         self._on_loop = on_loop
         self._compacted_ms: dict[TableBucket, int] = {}
+        #: How often a changelog has become smaller, and by how much in all.
+        self.compactions = self.compaction_freed_bytes = 0
 
     def checkpoint(self) -> None:
         """Have every log that changed synced and noted."""
@@ -100,8 +102,12 @@ class TabletChores:
             if now_ms - self._compacted_ms.get(bucket, 0) >= interval_ms:
                 self._compacted_ms[bucket] = now_ms
                 with log_failures("Compaction of the log", self._buckets, bucket, state.log.directory):
-                    state.compact_log(self._on_loop)
+                    state.compact_log(self._on_loop, self._count_compaction)
             yield bucket
+
+    def _count_compaction(self, freed_bytes: int) -> None:
+        self.compactions += 1
+        self.compaction_freed_bytes += freed_bytes
 
     def snapshot(self) -> Iterator[object]:
         """Have the state of every bucket written that has changed."""

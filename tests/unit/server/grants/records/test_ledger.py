@@ -99,4 +99,5 @@ def page(world: PrincipalWorld) -> str:
     """What GET /metrics shows."""
     client = world.client(ALICE)
     client.send_bytes(b"GET /metrics HTTP/1.1\r\n\r\n")
+    world.server.loop.run_until(lambda: client.transport.is_closed)
     return client.transport.written.decode()
