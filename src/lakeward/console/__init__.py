@@ -6,6 +6,7 @@
     frame/     what every page stands in: a visit, its template, forms, live events, errors
     security/  which hosts, which headers, who is who
     cluster/   the way to a cluster: a connection of the client, and what a Lakeward tells by HTTP
+    rows/      rows of tables on a page
     text/      numbers and times for people
     templates/ Jinja; each page extends layout.html
     static/    style sheet, scripts and icon; nothing is fetched from elsewhere

@@ -1,6 +1,7 @@
 """Batches, rows and keys, without files or sockets.
 
-    arrow/     the client's side: rows in Arrow ↔ batches. The only room here that imports pyarrow
+    texts/     what people write, in files and forms → Arrow
+    arrow/     the client's side: rows in Arrow ↔ batches. Only this room and the one above it import pyarrow
     batch/     batches of a log, of a put, of a scan: headers, checks, projection, statistics
     key/       keys as bytes and back, key → bucket
     columnar/  many rows ↔ columns, for primary key tables

@@ -7,8 +7,6 @@ csv_file       CSV and TSV
 json_file      JSON lines
 arrow_file     Parquet, Arrow IPC files and streams, Feather
 arrow_bytes    bytes that Arrow's threads may let go of when they like
-text_columns   texts as in CSV → a column of a table's type
-json_columns   JSON values → a column of a table's type
 guesses        types of a text file, as its first rows suggest them
 row_shape      the columns a table needs, and those a file has
 bad_row        the row that does not fit: where it is and why

@@ -9,10 +9,11 @@ from typing import BinaryIO, Protocol, cast
 
 import pyarrow as pa
 
-from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
+from lakeward.cli.files.bad_row import BadRowError, rows_that_fit
 from lakeward.cli.files.source import STDIN, Source
 from lakeward.model.schema import Schema
 from lakeward.records.arrow.arrow_types import conform
+from lakeward.records.texts.misfits import MISFITS
 
 _BATCH_ROWS = 64 * 1024
 _COPY_BYTES = 1 << 20

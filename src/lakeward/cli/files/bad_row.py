@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lakeward.cli.input.failures import Failure
-from lakeward.errors import LakewardError
-
-#: What Arrow and our own casts raise for values that do not fit: its errors derive from ValueError and TypeError.
-MISFITS = (ValueError, TypeError, ArithmeticError, LakewardError)
+from lakeward.records.texts.misfits import MISFITS
 
 
 class BadRowError(Failure):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from lakeward.cli.files.arrow_bytes import reader_of
-from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
+from lakeward.cli.files.bad_row import BadRowError, rows_that_fit
 from lakeward.cli.files.guesses import widen_schema
 from lakeward.cli.files.line_blocks import (
     BLOCK_BYTES,
@@ -20,10 +20,11 @@ from lakeward.cli.files.line_blocks import (
     text_of,
     whole_quoted_lines,
 )
-from lakeward.cli.files.row_shape import RowShape, misfit
+from lakeward.cli.files.row_shape import RowShape
 from lakeward.cli.files.source import Source
-from lakeward.cli.files.text_columns import column_of_texts
 from lakeward.model.schema import Schema
+from lakeward.records.texts.misfits import MISFITS, misfit
+from lakeward.records.texts.text_columns import column_of_texts
 
 _DELIMITERS = ";\t|,"
 _END = "end"

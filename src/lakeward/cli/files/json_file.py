@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from lakeward.cli.files.arrow_bytes import reader_of
-from lakeward.cli.files.bad_row import MISFITS, BadRowError, rows_that_fit
+from lakeward.cli.files.bad_row import BadRowError, rows_that_fit
 from lakeward.cli.files.guesses import times_as_text, widen_schema
-from lakeward.cli.files.json_columns import column_of_json, decoder_for
 from lakeward.cli.files.line_blocks import BLOCK_BYTES, Block, LineBlocks, text_of, whole_lines
-from lakeward.cli.files.row_shape import RowShape, in_quotes, misfit
+from lakeward.cli.files.row_shape import RowShape, in_quotes
 from lakeward.cli.files.source import Source
 from lakeward.model.schema import Schema
+from lakeward.records.texts.json_columns import column_of_json, decoder_for
+from lakeward.records.texts.misfits import MISFITS, misfit
 
 
 class _Rows(NamedTuple):

@@ -51,10 +51,9 @@ def _schema(rows: RowFile, form: FileForm, columns: Sequence[Column]) -> Schema:
 def _key(text: str, columns: Sequence[Column]) -> pa.Table:
     import pyarrow as pa
 
-    from lakeward.cli.files.bad_row import MISFITS
-    from lakeward.cli.files.json_columns import column_of_json
-    from lakeward.cli.files.row_shape import misfit
-    from lakeward.cli.files.text_columns import column_of_texts
+    from lakeward.records.texts.json_columns import column_of_json
+    from lakeward.records.texts.misfits import MISFITS, misfit
+    from lakeward.records.texts.text_columns import column_of_texts
 
     values, is_json = _values(text, columns)
     arrays = []
@@ -73,7 +72,7 @@ def _key(text: str, columns: Sequence[Column]) -> pa.Table:
 def _values(text: str, columns: Sequence[Column]) -> tuple[dict[str, Any], bool]:
     """The values by name, and whether they are JSON's rather than text."""
     if text.lstrip().startswith("{"):
-        from lakeward.cli.files.json_columns import decoder_for
+        from lakeward.records.texts.json_columns import decoder_for
 
         try:
             found = decoder_for(c.type for c in columns).decode(text)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 
 import pyarrow as pa
 
-from lakeward.model.schema import Column, Schema
+from lakeward.model.schema import Schema
 from lakeward.records.arrow.arrow_casts import check_nulls
 from lakeward.records.arrow.arrow_types import arrow_schema
-
-_SHOWN_LENGTH = 60
 
 
 class RowShape:
@@ -47,15 +43,6 @@ class RowShape:
             check_nulls(values, field, field.name)
             arrays.append(values)
         return pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
-
-
-def misfit(column: Column, value: object) -> str:
-    """Why a value does not go into a column."""
-    if value is None:
-        return f"column '{column.name}' is NOT NULL, and there is no value"
-    shown = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str, ensure_ascii=False)
-    shown = shown if len(shown) <= _SHOWN_LENGTH else f"{shown[:_SHOWN_LENGTH]}…"
-    return f"column '{column.name}' is {column.type}; {shown} does not fit"
 
 
 def in_quotes(names: Iterable[str]) -> str:

@@ -4,6 +4,10 @@ all_pages  every page there is, found in this folder
 lake/, groups/, jobs/  rounds and snapshots; consumer groups; jobs and pipelines
 remote_storage  what is copied to remote storage
 overview   how the cluster does, now
+live       the rows of a table as they come
+lookup     rows of a table by their keys
+ask        questions in SQL, with a chart and the plan
+table_choice which tables there are to choose from
 login      who are you?
 
 How a page is added: put a module, or a folder, here, whose module-level `PAGES` is a tuple of `Page` rows, and name it

@@ -45,11 +45,12 @@ def _instance() -> Any:
     with _lock:
         found = _opened.get(os.getpid())
         if found is None:  # the first one here, or in a process that was forked
-            found = _opened[os.getpid()] = _connect()
+            found = _opened[os.getpid()] = _open()
         return found
 
 
-def _connect() -> Any:
+def connect_duckdb() -> Any:
+    """An instance of DuckDB, with the settings that all of ours have."""
     try:
         import duckdb
     except ModuleNotFoundError as missing:
@@ -59,6 +60,11 @@ def _connect() -> Any:
     made = duckdb.connect()
     for setting in _SETTINGS:
         made.execute(setting)
+    return made
+
+
+def _open() -> Any:
+    made = connect_duckdb()
     # What memory cannot hold does not go into the directory that the caller happens to stand in.
     spill = Path(tempfile.gettempdir()) / f"lakeward-duckdb-{os.getpid()}"
     made.execute(f"SET temp_directory = '{str(spill).replace(chr(39), chr(39) * 2)}'")

@@ -171,6 +171,12 @@ class PlanView:
         return f"{name}_rows"
 
 
+def local_paths(plan: Plan) -> list[str]:
+    """The files of a plan that DuckDB may read by itself, and those of their deletes."""
+    files = {file for split in plan.splits if isinstance(split, LakeSplit) for file in split.files if _is_local(file)}
+    return sorted({_local(path) for file in files for path in (file.path, *(d.path for d in file.deletes))})
+
+
 @lru_cache(maxsize=32)
 def _columns_of(source: str) -> frozenset[str]:
     """The columns of files. They are written once, so that what was found of them holds."""

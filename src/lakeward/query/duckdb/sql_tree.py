@@ -69,11 +69,14 @@ class SqlTree:
 
     def __init__(self, sql: str) -> None:
         explained = _EXPLAIN.match(sql)
+        #: Where in the text the SELECT begins, in bytes, as DuckDB counts.
+        self.begin = 0 if explained is None else len(explained[0].encode())
         if explained is not None:
             sql = sql[explained.end() :]
         tree = _serialize(sql)
         turned = _turned_rows(sql) if tree["error"] else None
-        self._is_turned = turned is not None
+        #: Whether it is a PIVOT that finds its columns by itself; only the rows that it turns are looked at.
+        self.is_turned = turned is not None
         tree = turned or tree
         if tree["error"]:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(_no_query(sql, tree["error_message"]))
@@ -87,10 +90,17 @@ class SqlTree:
     @property
     def is_plain(self) -> bool:
         """Whether one table is all it reads, and once: then rows can stream through it."""
-        if self._is_turned or (self._root.get("from_table") or {}).get("type") != "BASE_TABLE":
+        if self.is_turned or (self._root.get("from_table") or {}).get("type") != "BASE_TABLE":
             return False
         others = (n for n in self.nodes if str(n.get("type")) in _OTHER_ROWS or n.get("class") == "SUBQUERY")
         return len(list(self._bases())) == 1 and next(others, None) is None
+
+    @property
+    def is_where_only(self) -> bool:
+        """Whether it is a plain SELECT with a WHERE and nothing behind it."""
+        root = self._root
+        extra = ("modifiers", "group_expressions", "having", "sample", "qualify")
+        return root["type"] == "SELECT_NODE" and self.is_plain and not any(root.get(part) for part in extra)
 
     def tables(self) -> list[TableRef]:
         """The tables it names, each as often as it does; names of its own WITH are none."""

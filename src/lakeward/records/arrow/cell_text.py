@@ -1,7 +1,8 @@
 """Arrow values as text: for cells of a table, CSV fields and JSON.
 
 Times and dates are ISO 8601 (with a blank instead of the T outside JSON), TIMESTAMP_LTZ in UTC with a Z; decimals keep
-every digit; bytes are base64; nested values are JSON. What is written here is what `lakeward append` reads back.
+every digit; nested values are JSON. Bytes are base64, and what is written so is what `lakeward append` reads back; for
+people to look at they can be had in hexadecimal digits instead.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 Writer = Callable[[Any], str]
+BytesText = Callable[[bytes], str]
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -69,28 +71,38 @@ def in_whole_numbers(type_: pa.DataType) -> pa.DataType:
     return type_
 
 
-def cell_writer(type_: pa.DataType) -> Writer:
+def base64_text(value: bytes) -> str:
+    """Bytes as files have them."""
+    return b64encode(value).decode()
+
+
+def hex_text(value: bytes) -> str:
+    """Bytes as people look at them."""
+    return f"0x{value.hex()}"
+
+
+def cell_writer(type_: pa.DataType, bytes_text: BytesText = base64_text) -> Writer:
     """Values of `values_of` → text for a cell or a CSV field; never called with None."""
-    return json_writer(type_) if pa.types.is_nested(type_) else _leaf_writer(type_, " ")
+    return json_writer(type_, bytes_text) if pa.types.is_nested(type_) else _leaf_writer(type_, " ", bytes_text)
 
 
-def json_writer(type_: pa.DataType) -> Writer:
+def json_writer(type_: pa.DataType, bytes_text: BytesText = base64_text) -> Writer:
     """Values of `values_of` → JSON text; None is null."""
-    write = _json_writer(type_)
+    write = _json_writer(type_, bytes_text)
     return lambda value: "null" if value is None else write(value)
 
 
-def _json_writer(type_: pa.DataType) -> Writer:
+def _json_writer(type_: pa.DataType, bytes_text: BytesText) -> Writer:
     types = pa.types
     if types.is_map(type_):
-        return _json_map(type_)
+        return _json_map(type_, bytes_text)
     if types.is_struct(type_):
-        parts = [(f.name, f"{_quote(f.name)}: ", json_writer(f.type)) for f in type_]
+        parts = [(f.name, f"{_quote(f.name)}: ", json_writer(f.type, bytes_text)) for f in type_]
         return lambda row: "{" + ", ".join(head + write(row[name]) for name, head, write in parts) + "}"
     if _is_list(type_):
-        element = json_writer(type_.value_type)
+        element = json_writer(type_.value_type, bytes_text)
         return lambda values: "[" + ", ".join(map(element, values)) + "]"
-    leaf = _leaf_writer(type_, "T")
+    leaf = _leaf_writer(type_, "T", bytes_text)
     if types.is_floating(type_):
         return lambda value: leaf(value) if math.isfinite(value) else f'"{leaf(value)}"'
     if types.is_boolean(type_) or is_number(type_):
@@ -98,8 +110,8 @@ def _json_writer(type_: pa.DataType) -> Writer:
     return lambda value: _quote(leaf(value))
 
 
-def _json_map(type_: pa.MapType) -> Writer:
-    key_text, write = cell_writer(type_.key_type), json_writer(type_.item_type)
+def _json_map(type_: pa.MapType, bytes_text: BytesText) -> Writer:
+    key_text, write = cell_writer(type_.key_type, bytes_text), json_writer(type_.item_type, bytes_text)
 
     def entries(pairs: list[tuple[Any, Any]]) -> str:
         return "{" + ", ".join(f"{_quote(key_text(key))}: {write(value)}" for key, value in pairs) + "}"
@@ -107,7 +119,7 @@ def _json_map(type_: pa.MapType) -> Writer:
     return entries
 
 
-def _leaf_writer(type_: pa.DataType, day_and_time: str) -> Writer:
+def _leaf_writer(type_: pa.DataType, day_and_time: str, bytes_text: BytesText) -> Writer:
     types = pa.types
     if types.is_boolean(type_):
         return lambda value: "true" if value else "false"
@@ -125,7 +137,7 @@ def _leaf_writer(type_: pa.DataType, day_and_time: str) -> Writer:
         zone = "" if type_.tz is None else "Z"
         return lambda ticks: _moment_text(ticks, per_second, digits).replace("T", day_and_time) + zone
     if _is_bytes(type_):
-        return lambda value: b64encode(value).decode()
+        return bytes_text
     return str
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lakeward.records.arrow.cell_text import cell_writer, is_number, is_text, json_writer, values_of
+from lakeward.records.arrow.cell_text import cell_writer, hex_text, is_number, is_text, json_writer, values_of
 
 _CASES = [
     (pa.array([True]), "true", "true"),
@@ -50,3 +50,11 @@ def test_numbers_and_texts_are_told_apart() -> None:
     assert is_text(pa.list_(pa.int8()))
     assert not is_text(pa.timestamp("ms"))
     assert not is_number(pa.timestamp("ms"))
+
+
+def test_bytes_can_be_had_in_hexadecimal_digits_inside_of_nested_values_too() -> None:
+    """Who looks at bytes sees their digits; the text of files stays base64."""
+    assert cell_writer(pa.binary(), hex_text)(b"\x00\xff") == "0x00ff"
+    nested = pa.list_(pa.map_(pa.string(), pa.binary()))
+    assert cell_writer(nested, hex_text)([[("a", b"\x01")]]) == '[{"a": "0x01"}]'
+    assert cell_writer(nested)([[("a", b"\x01")]]) == '[{"a": "AQ=="}]'

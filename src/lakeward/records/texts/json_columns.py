@@ -40,7 +40,7 @@ def decoder_for(types: Iterable[DataType]) -> json.JSONDecoder:
 
 
 def column_of_json(values: list[Any], column: Column) -> pa.Array:
-    """The column, or a misfit (see bad_row) when a value is not of its type."""
+    """The column, or a misfit (see misfits) when a value is not of its type."""
     target = arrow_type(column.type)
     root = column.type.root
     if root in _TIMES and all(value is None or isinstance(value, str) for value in values):

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lakeward.cli.files.bad_row import MISFITS
-from lakeward.cli.files.json_columns import column_of_json
 from lakeward.model.schema import Column
 from lakeward.model.type_text import parse_type
+from lakeward.records.texts.json_columns import column_of_json
+from lakeward.records.texts.misfits import MISFITS
 
 
 def _column(values: list[Any], type_: str) -> list[Any]:

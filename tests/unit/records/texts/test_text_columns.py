@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from lakeward.cli.files.bad_row import MISFITS
-from lakeward.cli.files.text_columns import column_of_texts
 from lakeward.model.schema import Column
 from lakeward.model.type_text import parse_type
+from lakeward.records.texts.misfits import MISFITS
+from lakeward.records.texts.text_columns import column_of_texts
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakeward.cli.files.json_columns import column_of_json, decoder_for
 from lakeward.model.data_types import NESTED, TypeRoot
 from lakeward.model.schema import Column
 from lakeward.records.arrow import arrow_casts
 from lakeward.records.arrow.arrow_types import arrow_type
+from lakeward.records.texts.json_columns import column_of_json, decoder_for
 
 _TEXT = {TypeRoot.STRING, TypeRoot.CHAR}
 _BYTES = {TypeRoot.BYTES, TypeRoot.BINARY}
@@ -30,7 +30,7 @@ _PLAIN = {
 
 
 def column_of_texts(texts: pa.Array, column: Column) -> pa.Array:
-    """The column, or a misfit (see bad_row) when a text cannot be read as its type."""
+    """The column, or a misfit (see misfits) when a text cannot be read as its type."""
     root = column.type.root
     if root in _TEXT:
         return texts

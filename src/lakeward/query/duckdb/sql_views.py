@@ -1,0 +1,104 @@
+"""SqlViews: the tables that a SELECT names, as views of a DuckDB connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.table import TablePath
+from lakeward.query.duckdb.duckdb_views import PlanView
+from lakeward.query.duckdb.sql_tree import SqlTree, TableRef
+from lakeward.query.lake.overtaken import OvertakenError
+from lakeward.query.plan.planner import plan_once
+from lakeward.query.read.query_metrics import metrics_of
+from lakeward.query.request.request import ReadRequest
+
+if TYPE_CHECKING:
+    from lakeward.client.blocking.sync import Connection
+    from lakeward.query.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedView:
+    """One table of a SELECT: what it is called there, what is asked of it, and the view that it becomes."""
+
+    ref: TableRef
+    request: ReadRequest
+    plan: Plan
+    _view: PlanView
+    _duck: Any
+    _is_joined: bool
+
+    def create(self) -> None:
+        """Begin to read, and make the view."""
+        if self.ref.schema:
+            self._duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quote(self.ref.schema)}")
+        name = ".".join(_quote(part) for part in (self.ref.schema, self.ref.table) if part)
+        self._view.create(name, is_joined=self._is_joined)
+
+
+class SqlViews:
+    """Plans the tables of one SELECT, once; `options` are those of a read, `names` short names in lower case."""
+
+    def __init__(self, conn: Connection, tree: SqlTree, options: Mapping[str, str], names: Mapping[str, str]) -> None:
+        self._conn = conn
+        self._tree = tree
+        self._options = options
+        self._names = names
+        self._views: list[PlanView] = []
+
+    def plan_each(self, duck: Any) -> Iterator[PlannedView]:
+        """Each table, planned when it is asked for."""
+        for ref in {ref.name.lower(): ref for ref in self._tree.tables()}.values():  # as DuckDB tells names apart
+            name = self._names.get(ref.name.lower(), ref.name)
+            asked = _correct_case(self._conn, ReadRequest.of_name(name, options=self._options))
+            info = self._conn.table(str(asked.path)).info
+            columns = self._tree.columns(info.schema) or info.schema.names[:1]
+            request = replace(asked, columns=columns, filters=self._tree.filters(info.schema), parallelism=1)
+            plan = plan_once(self._conn, request)
+            view = PlanView(self._conn, duck, info, request, plan)
+            self._views.append(view)
+            yield PlannedView(ref, request, plan, view, duck, not self._tree.is_plain)
+
+    def close(self) -> None:
+        """Stop reading what nobody has asked for."""
+        for view in self._views:
+            view.close()
+
+    def count_files(self) -> None:
+        """Count what DuckDB has read by itself."""
+        for split in (split for view in self._views for split in view.scanned):
+            metrics_of(self._conn.inner).count_files(split)
+
+    def error(self, wrong: Exception) -> Exception:
+        """What an error of DuckDB comes from: a stream that it pulled, files that are gone, or the query."""
+        failed = next((view.failure for view in self._views if view.failure is not None), None)
+        if failed is not None:
+            return failed
+        if "No files found" in str(wrong) or "No such file" in str(wrong):
+            gone = f"A file of the lake was removed while it was read: its snapshot has expired. {wrong}"
+            return OvertakenError(gone)
+        made: LakewardError = ErrorCode.INVALID_SCAN_REQUEST.error(f"DuckDB refused the query: {wrong}")
+        return made
+
+
+def _correct_case(conn: Connection, asked: ReadRequest) -> ReadRequest:
+    """The request of a table that is named in other case than it has, as people do in SQL."""
+    try:
+        conn.table(str(asked.path))
+    except LakewardError as wrong:
+        if wrong.code not in {ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST}:
+            raise
+        databases = [name for name in conn.databases() if name.lower() == asked.path.database.lower()]
+        paths = [TablePath(name, table) for name in databases for table in conn.tables(name)]
+        found = [path for path in paths if path.table.lower() == asked.path.table.lower()]
+        if len(found) != 1:
+            raise
+        return replace(asked, path=found[0])
+    return asked
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
