@@ -1,14 +1,12 @@
 """The pages of the console, one module or one folder for each.
 
-all_pages  every page there is, found in this folder
+all_pages       every page there is, found in this folder
+overview        how the cluster does, now
+live            the rows of a table as they come
 lake/, groups/, jobs/  rounds and snapshots; consumer groups; jobs and pipelines
 remote_storage  what is copied to remote storage
-overview   how the cluster does, now
-live       the rows of a table as they come
-lookup     rows of a table by their keys
-ask        questions in SQL, with a chart and the plan
-table_choice which tables there are to choose from
-login      who are you?
+table_choice    which tables there are to choose from
+login           who are you?
 
 How a page is added: put a module, or a folder, here, whose module-level `PAGES` is a tuple of `Page` rows, and name it
 above. Each row has a path, a title and a handler, which is given a `Visit` and answers with a response; `nav` puts it
