@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from lakeward.errors import LakewardError
 from lakeward.query.duckdb.closed_session import DuckBounds, closed_session
 from lakeward.query.duckdb.duck_types import select_sql, to_duck
 from lakeward.query.duckdb.question_error import QuestionError, question_error
 from lakeward.query.duckdb.sql_guard import check_condition
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _BOUNDS = DuckBounds(memory_bytes=256 << 20, spill_bytes=0, threads=1)
 
@@ -28,7 +27,6 @@ class BatchFilter:
     def matching(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows for which the condition is true, in their order; QuestionError if it cannot be decided."""
         import duckdb
-        import pyarrow as pa
 
         numbered = pa.Table.from_batches([batch])
         self._duck.register("batch", to_duck(numbered))
@@ -66,7 +64,5 @@ def batch_filter(where: str, schema: pa.Schema) -> Iterator[BatchFilter]:
 
 def _unknown_row(schema: pa.Schema) -> pa.RecordBatch:
     """A row of NULLs, of which a condition that makes sense is not true."""
-    import pyarrow as pa
-
     nullable = pa.schema([pa.field(field.name, field.type) for field in schema])
     return pa.RecordBatch.from_arrays([pa.nulls(1, field.type) for field in schema], schema=nullable)

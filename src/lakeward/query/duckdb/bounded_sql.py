@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.duckdb.closed_session import ClosedSession, DuckBounds, closed_session
@@ -22,8 +24,6 @@ from lakeward.query.plan.replan import replan
 from lakeward.query.read.query_metrics import metrics_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakeward.client.blocking.sync import Connection
 
 _ROWS_AT_ONCE = 2048
@@ -119,8 +119,6 @@ class BoundedQuestion:
             view.create()
 
     def _read(self, duck: Any) -> tuple[pa.Table, bool]:
-        import pyarrow as pa
-
         self._check_stopped()
         most, bytes_left = self._bounds.rows_max, self._bounds.bytes_max
         reader = duck.execute(self._sql).to_arrow_reader(min(most + 1, _ROWS_AT_ONCE))

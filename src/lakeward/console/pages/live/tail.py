@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from lakeward.client.decode.log_decoder import METADATA_FIELDS
 from lakeward.client.forms.results import BucketId
 from lakeward.client.tables.table import AsyncTable
 from lakeward.console.pages.live.position import Position
@@ -140,8 +141,6 @@ class Tail:
 
 def filter_schema(table: AsyncTable) -> pa.Schema:
     """The columns that a condition may look at: those of the table, and what a scan knows of each row."""
-    from lakeward.client.decode.log_decoder import METADATA_FIELDS
-
     return pa.schema([*arrow_schema(table.info.schema), *METADATA_FIELDS])
 
 

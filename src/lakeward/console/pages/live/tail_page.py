@@ -48,10 +48,10 @@ async def send_rows(visit: Visit) -> Response:
     if form.errors:
         raise ErrorCode.INVALID_SCAN_REQUEST.error(" ".join(form.errors.values()))
     after = offsets_of_text(visit.query("after")) if visit.query("after") else None
-    return visit.stream(_bounded(visit.visitor, Tail(table, form, visit.house.clock, after)))
+    return visit.stream(_count_open(visit.visitor, Tail(table, form, visit.house.clock, after)))
 
 
-async def _bounded(visitor: str, tail: Tail) -> AsyncIterator[dict[str, Any]]:
+async def _count_open(visitor: str, tail: Tail) -> AsyncIterator[dict[str, Any]]:
     if _tails[visitor] >= _TAILS_PER_VISITOR:
         raise ErrorCode.INVALID_SCAN_REQUEST.error(
             f"{_TAILS_PER_VISITOR} live tails are open in this browser, which is as many as there may be; close one."
