@@ -10,7 +10,7 @@ def test_the_overview_says_that_the_server_is_well(sight: Sight) -> None:
     page = sight.go("/")
     assert page.title() == "Overview · Lakeward"
     assert page.get_by_role("heading", level=1).inner_text() == "Overview"
-    assert page.get_by_text("The server says that it is well.").is_visible()
+    assert page.get_by_text("The server answers and says that it is well.").is_visible()
     sight.check_access()
 
 

@@ -1,7 +1,8 @@
 """The pages of the console, one module or one folder for each.
 
 all_pages       every page there is, found in this folder
-overview        how the cluster does, now
+overview/       how the cluster does, now
+tables/         databases, tables, partitions: looked at and changed
 live            the rows of a table as they come
 lake/, groups/, jobs/  rounds and snapshots; consumer groups; jobs and pipelines
 remote_storage  what is copied to remote storage
