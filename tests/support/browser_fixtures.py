@@ -72,8 +72,7 @@ class Sight:
             self.wrongs.append(f"{message.type}: {message.text}")
 
     def _miss(self, request: Request) -> None:
-        # A page that is left, or a tab that is closed, lets go of its events.
-        if not (request.resource_type in {"eventsource", "fetch"} and request.failure == "net::ERR_ABORTED"):
+        if request.failure != "net::ERR_ABORTED":  # a page that is left lets go of what it still waits for
             self.wrongs.append(f"{request.url}: {request.failure}")
 
     def _weigh(self, response: Response) -> None:
@@ -122,7 +121,8 @@ def open_sight(browser: Browser) -> Iterator[Callable[[str], Sight]]:
     sights: list[Sight] = []
 
     def begin(url: str, **options: Any) -> Sight:
-        contexts.append(browser.new_context(viewport=DESK, ignore_https_errors=True, **options))
+        context = browser.new_context(viewport=DESK, ignore_https_errors=True, reduced_motion="reduce", **options)
+        contexts.append(context)
         contexts[-1].set_default_timeout(20_000)
         sights.append(Sight(contexts[-1], url))
         return sights[-1]
