@@ -5,6 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const PAUSE_MS = 3000;
   const LONGEST_MS = 30000;
   let pause = PAUSE_MS;
+  let told = new Date();
   const said = document.createElement("p");
   said.className = "hint";
   said.setAttribute("role", "status");
@@ -29,9 +30,10 @@ document.addEventListener("DOMContentLoaded", () => {
         take(new DOMParser().parseFromString(await answer.text(), "text/html"));
         said.textContent = "";
         pause = PAUSE_MS;
+        told = new Date();
       } catch {
         pause = Math.min(pause * 2, LONGEST_MS);
-        said.textContent = `The figures are those of ${new Date().toLocaleTimeString()}: there is no newer answer yet.`;
+        said.textContent = `The figures are those of ${told.toLocaleTimeString()}: there is no newer answer yet.`;
       }
     }
     setTimeout(refresh, pause);

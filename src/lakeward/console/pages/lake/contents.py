@@ -91,7 +91,7 @@ def read_contents(conn: Connection, table: Table) -> LakeContents:
         found = reader.snapshots()
     names = {None: ""} | ({p.id: p.name for p in table.partitions()} if info.descriptor.is_partitioned else {})
     rows = [_row(one, names) for one in islice(found, _SNAPSHOTS_MAX)]
-    return replace(contents, snapshots=with_rows_since(rows), snapshots_in_all=len(found))
+    return replace(contents, snapshots=with_moved(rows), snapshots_in_all=len(found))
 
 
 def read_files(conn: Connection, table: Table, snapshot_id: int | None) -> LakeFiles | None:
@@ -121,7 +121,7 @@ def rounds_of(snapshots: Sequence[SnapshotRow]) -> list[PastRound]:
     ]
 
 
-def with_rows_since(rows: Sequence[SnapshotRow]) -> tuple[SnapshotRow, ...]:
+def with_moved(rows: Sequence[SnapshotRow]) -> tuple[SnapshotRow, ...]:
     """Snapshots, newest first, with how far each went beyond the one below it."""
     below = [*rows[1:], None]
     return tuple(replace(row, moved=_rows_since(row, before)) for row, before in zip(rows, below, strict=True))

@@ -62,6 +62,8 @@ def timeline(rounds: Sequence[PastRound], now_ms: int, span: str = "") -> Timeli
 
 
 def _best_span(rounds: Sequence[PastRound], now_ms: int) -> str:
+    if rounds[0].ended_ms >= now_ms - min(SPANS.values()):
+        return ALL  # a short past would be a thin line at the edge of an hour
     wanted = min(_ENOUGH, len(rounds))
     for word, length_ms in SPANS.items():
         if sum(one.ended_ms >= now_ms - length_ms for one in rounds) >= wanted:
