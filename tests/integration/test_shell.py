@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from eventually import eventually
+from script_runs import FAST
 from server_process import ServerProcess
 from shell_person import ShellPerson
 from terminal import CTRL_C
@@ -19,7 +20,7 @@ import lakeward as lw
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 #: Spark cannot start with this, so that nothing waits for it.
 _NO_SPARK = ("-D", "spark.driver.memory=1b")
-_SMALL = ("--master", "local[2]", "-D", "spark.ui.enabled=false", "-D", "spark.sql.shuffle.partitions=2")
+_SMALL = (*FAST, "-D", "spark.sql.shuffle.partitions=2")
 _CTRL_D, _UP, _CTRL_R, _CTRL_Z = b"\x04", b"\x1b[A", b"\x12", b"\x1a"
 
 

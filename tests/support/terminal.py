@@ -44,10 +44,15 @@ class Terminal:
     def wait_until(self, holds: Callable[[str], bool], within_s: float = _END_S) -> bool:
         """Read the screen until it shows something; False when the command ended, or took too long."""
         end_s = time.monotonic() + within_s
-        while not holds(self.text) and time.monotonic() < end_s:
-            if not self._read(0.05):
+        is_there = holds(self.text)
+        while not is_there and time.monotonic() < end_s:
+            seen = len(self.text)
+            goes_on = self._read(0.05)
+            if len(self.text) > seen:  # a screen may be long, and looking at it takes a while
+                is_there = holds(self.text)
+            if not goes_on:
                 break
-        return holds(self.text)
+        return is_there
 
     def press(self, keys: bytes) -> None:
         """Press keys; Ctrl-C becomes a signal to all in the foreground, as in life."""
