@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-s3 test lint test-crash test-simulation test-peer bench check shim docs clean
+.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer bench check shim docs clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ test-crash: setup ## the long campaigns: kill -9 of servers, tiering, copies; un
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
 	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 RUN_KILL_ROUNDS=10 CAPTURE_KILL_ROUNDS=20 \
 	    KAFKA_KILL_ROUNDS=20 STRANGER_FRAMES=500000 $(BIN)/python -m pytest -v tests/crash
+
+test-property: setup ## what holds for all values, with twenty times the examples of `make test`
+	PROPERTY_EXAMPLES=1000 $(BIN)/python -m pytest -n 2 tests/property tests/unit
 
 test-simulation: setup ## a whole server in memory, by seed, cut off at every write of 1,000 operations; an hour
 	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation

@@ -15,8 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from spark_classes import BRISK, OF_ARCHIVE
 
-# A busy machine is no failure: examples may take as long as they need.
-settings.register_profile("lakeward", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no failure: examples may take as long as they need. `make test-property` has many more of them.
+_EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "50"))
+settings.register_profile(
+    "lakeward", max_examples=_EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("lakeward")
 
 # The official client has no wheels for Python 3.13 and newer: what goes through it is left out there, and said so.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from arrow_strategies import LEAVES, columns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.formats.door.registry import format_of
@@ -23,7 +23,6 @@ TYPES = [
 SCHEMA = Schema.of([("id", parse_type("BIGINT")), ("m", parse_type("MAP<STRING, STRING>"))])
 
 
-@settings(max_examples=150, deadline=None)
 @given(columns(TYPES), st.booleans())
 def test_what_is_written_is_read_again(made: tuple[Schema, pa.Table], legacy: bool) -> None:
     """Of every type that Avro has."""
@@ -36,7 +35,6 @@ def test_what_is_written_is_read_again(made: tuple[Schema, pa.Table], legacy: bo
     assert read.rows.equals(rows), f"{read.rows.to_pylist()}"
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.binary(max_size=20), max_size=4))
 def test_any_bytes_are_rows_or_bad(messages: list[bytes]) -> None:
     """Each message is one or the other."""

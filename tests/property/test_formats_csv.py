@@ -7,14 +7,13 @@ import io
 
 import pyarrow as pa
 from arrow_strategies import LEAVES, columns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lakeward.formats.door.registry import format_of
 from lakeward.model.schema import Schema
 
 
-@settings(max_examples=200, deadline=None)
 @given(columns(LEAVES), st.sampled_from([",", ";", "\\t"]), st.sampled_from([None, "null", "\\N"]))
 def test_what_is_written_is_read_again(made: tuple[Schema, pa.Table], delimiter: str, null: str | None) -> None:
     """Of every single value, NULL and the empty text told apart; Python's reader finds the same number of fields."""

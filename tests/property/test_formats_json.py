@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from arrow_strategies import TYPES, columns
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from json_reference import BadMessageError, rows_of
 
@@ -90,7 +90,6 @@ def _plain(value: Any) -> Any:
     return "NaN" if isinstance(value, float) and math.isnan(value) else value
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(_messages(), max_size=6))
 @example([b'{"n":1,"s":{"a" : [1, 2.50, "\\u00e9 x"]}}'])
 @example([b'{"n":1,"\\u0069d":7}'])
@@ -139,7 +138,6 @@ def _means(text: str) -> Any:
     return as_text(json.loads(text, parse_int=str, parse_float=str))
 
 
-@settings(max_examples=200, deadline=None)
 @given(columns(TYPES), st.sampled_from(["SQL", "ISO-8601"]), st.booleans())
 def test_what_is_written_is_read_again(made: tuple[Schema, pa.Table], standard: str, without_nulls: bool) -> None:
     """Of every type, however deep, to the last digit."""
