@@ -23,7 +23,7 @@ from server_process import ServerProcess
 import lakeward as lw
 from lakeward.runtime.process.child import Child
 
-ROUNDS = int(os.environ.get("RUN_KILL_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("RUN_KILL_ROUNDS", "1"))
 SEED = int(os.environ.get("CRASH_SEED", str(random.SystemRandom().randrange(10**6))))
 KEYS = 7
 TICKS = 600 * (ROUNDS + 1)  # there are some left in the last run

@@ -33,14 +33,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def cluster_log(tmp_path: Path) -> Path:
-    """What master, workers and driver have said."""
-    return tmp_path / "cluster.log"
+@pytest.fixture(scope="module")
+def cluster_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What master, workers and drivers have said, beside what the workers keep."""
+    return tmp_path_factory.mktemp("cluster") / "cluster.log"
 
 
-@pytest.fixture
-def master(tmp_path: Path, cluster_log: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def master(cluster_log: Path) -> Iterator[str]:
     """The address of a cluster of two workers; everything is gone afterwards."""
     port = _free_port()
     environment = {
@@ -49,7 +49,7 @@ def master(tmp_path: Path, cluster_log: Path) -> Iterator[str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-        "SPARK_WORKER_DIR": str(tmp_path / "workers"),
+        "SPARK_WORKER_DIR": str(cluster_log.parent / "workers"),
         "PYSPARK_PYTHON": sys.executable,
     }
     address = f"spark://127.0.0.1:{port}"
@@ -126,5 +126,6 @@ def test_executors_elsewhere_log_in_with_what_the_driver_knows(master: str, clus
         command = [sys.executable, "-c", _LOGIN, server.bootstrap, master]
         done = subprocess.run(command, env=environment, stdout=log, stderr=log, timeout=400, check=False)
     assert done.returncode == 0, cluster_log.read_text()[-4000:]
-    left = [path for path in tmp_path.rglob("*") if path.is_file() and password.encode() in path.read_bytes()]
-    assert left == []
+    left = [path for place in (tmp_path, cluster_log.parent) for path in place.rglob("*") if path.is_file()]
+    assert cluster_log in left
+    assert [path for path in left if password.encode() in path.read_bytes()] == []
