@@ -21,6 +21,7 @@ _PAGES = [
     "docs/guides/tiering-to-iceberg.md",
     "docs/guides/union-reads.md",
     "docs/guides/damage.md",
+    "docs/guides/troubleshooting.md",
 ]
 _BLOCKS = re.DOTALL | re.MULTILINE
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", _BLOCKS)

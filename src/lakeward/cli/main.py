@@ -57,6 +57,7 @@ _SECTIONS = {
     },
     "Look after": {
         "console": _HOME + "commands.server.console",
+        "doctor": _HOME + "commands.server.doctor",
         "metadata": _HOME + "commands.server.metadata",
         "groups": _HOME + "commands.tables.groups",
         "skip": _HOME + "commands.rows.skip",

@@ -18,6 +18,7 @@ from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.keys.conventions import with_bucketing
 from lakeward.client.tables.table import AsyncTable
 from lakeward.model.table import TablePath
+from lakeward.rpc.client_security import ClientSecurity
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,8 +137,12 @@ class AsyncConnection(Admin):
     async def http_page(self, path: str, timeout_s: float = _PAGE_S) -> HttpPage:
         """A page of the first server, such as `/health`; NETWORK where it has none, as those of Apache Fluss."""
         first = addresses(self.bootstrap)[0]
-        security = self._cluster.settings.security
-        return await asyncio.to_thread(read_page, first.host, first.port, path, security, timeout_s)
+        return await asyncio.to_thread(read_page, first.host, first.port, path, self.security, timeout_s)
+
+    @property
+    def security(self) -> ClientSecurity:
+        """How this connection comes in; a password in it is shown to nobody who prints it."""
+        return self._cluster.settings.security
 
     def metrics(self) -> str:
         """What queries of this connection have read, by tier, and how long they took, as Prometheus' text."""

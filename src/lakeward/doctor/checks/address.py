@@ -15,6 +15,8 @@ def _port(facts: Facts) -> Iterator[Verdict]:
     match port.listener:
         case Listener.LAKEWARD | Listener.FLUSS:
             return
+        case Listener.TLS if facts.servers is not None:
+            return  # and we came in by TLS
         case Listener.NOBODY:
             yield error(
                 port.address,

@@ -60,11 +60,23 @@ def _late(facts: Facts) -> Iterator[Verdict]:
             )
 
 
+def _unreachable(facts: Facts) -> Iterator[Verdict]:
+    for lake in facts.lakes or ():
+        if lake.trouble is not None:
+            yield error(
+                lake.table,
+                f"The lake ({lake.format}) cannot be opened from here, tried with {lake.table}: {lake.trouble}",
+                "Look whether its store is up and may be reached, and whether its keys are right: queries over the lake"
+                f" and tiering need both. `lakeward plan {lake.table}` tries again.",
+            )
+
+
 def _quiet_s(facts: Facts, since_ms: int | None) -> float:
     return 0.0 if since_ms is None else max(0, facts.now_ms - since_ms) / 1000
 
 
 LAKE_CHECKS = (
+    Check("lake-unreachable", "Whether the lake can be opened from here.", _unreachable, needs=("lakes",)),
     Check("tiering-failing", "Rounds of tiering that failed, and why.", _failing, needs=("tiering", "tables")),
     Check(
         "lake-lag",

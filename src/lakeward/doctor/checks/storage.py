@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakeward.doctor.facts.facts import Facts
+from lakeward.doctor.facts.machine import DiskFacts
 from lakeward.doctor.findings.check import Check, Verdict, error, note, warning
 from lakeward.options.server import DATA_DIR, DISK_WRITE_LIMIT, LOG_SCRUB_RATE
 
@@ -17,7 +18,7 @@ _INODES_LEFT = 0.05
 def _disk(facts: Facts) -> Iterator[Verdict]:
     for reason, told in _stops(facts):
         yield error(_data_dir(facts), f"Nothing can be written: {told}", _how_to_make_room(reason))
-    disk = facts.disk
+    disk = facts.disk or _told_disk(facts)
     if disk is None:
         return
     if disk.is_read_only:
@@ -45,12 +46,21 @@ def _disk(facts: Facts) -> Iterator[Verdict]:
         )
 
 
+def _told_disk(facts: Facts) -> DiskFacts | None:
+    """The server's disk as it tells of it itself."""
+    metrics = facts.metrics
+    if metrics is None:
+        return None
+    free, total = metrics.total("lakeward_disk_free_bytes"), metrics.total("lakeward_disk_total_bytes")
+    return DiskFacts(_data_dir(facts), int(total), int(free)) if free is not None and total else None
+
+
 def _stops(facts: Facts) -> Iterator[tuple[str, str]]:
     """Why the server writes nothing, by what it calls the reason."""
     health = facts.health or {}
     if health.get("status") != "read-only":
         return
-    known = {"status", "tables", "damaged", "clock", "version", "time_ms"}
+    known = {"status", "tables", "damaged", "clock", "version", "time_ms", "clients"}
     yield from ((reason, str(told)) for reason, told in health.items() if reason not in known)
 
 
@@ -69,8 +79,8 @@ def _damage(facts: Facts) -> Iterator[Verdict]:
         yield error(
             one["log"],
             f"Offsets {one['first']} to {one['end']} of {one['log']} cannot be read: {one['reason']} ({one['file']}).",
-            "Stop the server, then `lakeward repair --data-dir …` brings it back from a copy or gives it up; see"
-            " docs/guides/damage.md.",
+            f"Stop the server and bring the file back from a copy, or give the range up: `lakeward repair {one['log']}"
+            f" {one['first']} {one['end']} --data-dir …`; see docs/guides/damage.md.",
         )
 
 
@@ -98,7 +108,7 @@ STORAGE_CHECKS = (
         "disk",
         "Whether there is room for data, room for files, and whether anything can be written at all.",
         _disk,
-        any_of=("health", "disk"),
+        any_of=("health", "disk", "metrics"),
     ),
     Check(
         "damaged-segments",

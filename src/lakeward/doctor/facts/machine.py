@@ -15,6 +15,8 @@ class MachineFacts:
     #: The version of Lakeward here, and of libraries that it uses, where they are installed.
     lakeward: str = ""
     libraries: Mapping[str, str] = field(default_factory=dict)
+    #: The versions of them that Lakeward is known to work with, as pip writes it.
+    wishes: Mapping[str, str] = field(default_factory=dict)
     #: The major version of the Java that Spark would start, and where it is.
     java: int | None = None
     java_home: str = ""

@@ -53,6 +53,16 @@ class Samples:
         found = [s.value for s in self.all(name) if labels.items() <= s.labels.items()]
         return sum(found) if found else None
 
+    def quantile(self, name: str, share: float, **labels: str) -> float | None:
+        """The bound of a histogram below which this share of its values is; None where there are no values."""
+        below: dict[float, float] = {}
+        for sample in self.all(f"{name}_bucket"):
+            if labels.items() <= sample.labels.items() and "le" in sample.labels:
+                bound = float(sample.labels["le"])
+                below[bound] = below.get(bound, 0.0) + sample.value
+        count = max(below.values(), default=0.0)
+        return next((bound for bound in sorted(below) if below[bound] >= share * count), None) if count else None
+
 
 def _unescape(found: re.Match[str]) -> str:
     return "\n" if found[1] == "n" else found[1]

@@ -27,6 +27,11 @@ class TableFacts:
     lag_rows: int | None = None
     lag_seconds: float | None = None
 
+    @property
+    def buckets_in_all(self) -> int:
+        """Those of all partitions."""
+        return self.buckets * (self.partitions if self.is_partitioned else 1)
+
 
 @dataclass(frozen=True, slots=True)
 class TieringFacts:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from lakeward.client.blocking.groups import OFFSETS_TABLE
 from lakeward.doctor.facts.samples import Samples
 from lakeward.doctor.facts.tables import TieringFacts
+from lakeward.doctor.look.lakes import look_at_lakes
 from lakeward.doctor.look.look import Question
+from lakeward.doctor.look.passwords import is_weak
 from lakeward.doctor.look.port import reach
 from lakeward.doctor.look.tables import look_at_groups, look_at_tables
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.watch.status_table import STATUS_TABLE
 
@@ -27,6 +29,11 @@ _NO_SERVER_OF_OURS = "the server does not tell by HTTP, as servers of Apache Flu
 
 class ClusterLook:
     """Questions to a cluster, each of which answers with parts of the facts."""
+
+    PARTS = (
+        *("servers", "health", "clock_ahead_ms", "metrics", "remote", "options", "tables", "tiering", "groups", "acls"),
+        *("lakes", "has_weak_password"),
+    )
 
     def __init__(self, conn: AsyncConnection, clock: Clock, timeout_s: float) -> None:
         self._conn = conn
@@ -45,6 +52,8 @@ class ClusterLook:
             "tiering": self._tiering,
             "groups": self._groups,
             "acls": self._acls,
+            "lakes": self._lakes,
+            "has_weak_password": self._password,
         }
 
     async def _servers(self) -> Mapping[str, Any]:
@@ -101,7 +110,21 @@ class ClusterLook:
         return rows
 
     async def _acls(self) -> Mapping[str, Any]:
-        return {"acls": await self._conn.acls.find()}
+        try:
+            return {"acls": await self._conn.acls.find()}
+        except LakewardError as wrong:
+            if wrong.code is not ErrorCode.SECURITY_DISABLED:
+                raise
+            return {"acls": []}
+
+    async def _lakes(self) -> Mapping[str, Any]:
+        return await look_at_lakes(self._conn)
+
+    async def _password(self) -> Mapping[str, Any]:
+        login = self._conn.security.login
+        if login is None:
+            return {"has_weak_password": False}
+        return {"has_weak_password": is_weak(login.user, login.password.reveal())}
 
 
 def _check(page: HttpPage) -> None:

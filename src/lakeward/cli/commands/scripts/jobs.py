@@ -221,6 +221,14 @@ def _facts(home: JobHome, record: JobRecord) -> dict[str, Any]:
     }
 
 
+def jobs_in_short() -> list[dict[str, Any]]:
+    """Every job without its statements, for somebody who helps."""
+    home = _home()
+    shown = ("name", "state", "since", "ended", "rows", "lag_rows", "sinks", "error")
+    records = [record for record in home.records() if not isinstance(record, LakewardError)]
+    return [{key: _facts(home, record)[key] for key in shown} for record in records]
+
+
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     lag = row["lag_rows"] if row["state"] == "running" else None
     return {"rows": f"{row['rows']:,}", "lag_rows": None if lag is None else f"{lag:,}"}

@@ -3,6 +3,7 @@
 serve       run a server
 restore     rebuild a lost one from its remote storage
 metadata    mend the files of its catalog
+doctor      what is wrong, and what to do
 verify      stored files: what is damaged
 repair      … and giving it up
 cluster     servers and options
