@@ -16,6 +16,7 @@ import lakeward
 from lakeward.cli.commands.rows.tail import show
 from lakeward.cli.demo.cdc import cdc
 from lakeward.cli.demo.child_bucket import BUCKET, ChildBucket
+from lakeward.cli.demo.child_console import ChildConsole
 from lakeward.cli.demo.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo.home import DemoHome
 from lakeward.cli.demo.lake import ENGINES, PROPERTIES, DemoLake, engine_or_default
@@ -91,8 +92,9 @@ def demo(
                 ChildServer(data_dir / "data", data_dir / "server.log", port, home.server_options, home.environment)
             )
             stack.callback(home.tell_bucket)
+            console = stack.enter_context(ChildConsole(server.bootstrap, data_dir / "console.log", home.environment))
             with DemoScreen() as screen:
-                _run(server, home, screen, rate, limit, engine_or_default(engine))
+                _run(server, home, console, screen, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         say("\nStopped.")
     say(f"The orders stay in {data_dir}; the next run goes on from there.")
@@ -111,13 +113,22 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
     return DemoHome(directory, bucket, bucket.environment)
 
 
-def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, limit: int | None, engine: str) -> None:
+def _run(
+    server: ChildServer,
+    home: DemoHome,
+    console: ChildConsole,
+    screen: DemoScreen,
+    rate: float,
+    limit: int | None,
+    engine: str,
+) -> None:
     with lakeward.connect(server.bootstrap) as writing, lakeward.connect(server.bootstrap) as reading:
         writing.create_database("demo", exist_ok=True)
         table = writing.create_table(
             _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
         )
-        screen.introduce(_hints(server, home, table.count(), rate, has_lake=engine != "none" and not screen.is_live))
+        has_lake = engine != "none" and not screen.is_live
+        screen.introduce(_hints(server, home, table.count(), rate, console.hint, has_lake=has_lake))
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
         with (
@@ -134,7 +145,7 @@ def _run(server: ChildServer, home: DemoHome, screen: DemoScreen, rate: float, l
                     raise stream.failure
 
 
-def _hints(server: ChildServer, home: DemoHome, rows: int, rate: float, *, has_lake: bool) -> str:
+def _hints(server: ChildServer, home: DemoHome, rows: int, rate: float, browser: str, *, has_lake: bool) -> str:
     option = "" if server.bootstrap.endswith(f":{PORT_DEFAULT}") else f" -s {server.bootstrap}"
     query = f"'FROM {_TABLE} SELECT item, count(*) GROUP BY 1'"
     keys = (
@@ -147,6 +158,7 @@ def _hints(server: ChildServer, home: DemoHome, rows: int, rate: float, *, has_l
         keys
         + f"Lakeward is ready at {server.bootstrap}, with data in {home.directory} and its log in {server.log_path}.\n"
         f"Table {_TABLE} has {count(rows, 'order')}; {rate:g} a second go in and come out below. Ctrl-C stops.\n"
+        f"{browser}"
         f"In another terminal:  .venv/bin/lakeward tables describe {_TABLE}{option}\n"
         f"                      .venv/bin/lakeward tail {_TABLE} --columns item,price{option}\n"
         + f"                      .venv/bin/lakeward sql {query}{option}\n"

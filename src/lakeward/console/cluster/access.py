@@ -20,9 +20,10 @@ _PATIENCE = {rows.CONNECT_TIMEOUT.key: "5 s", rows.REQUEST_TIMEOUT.key: "20 s"}
 class ClusterAccess:
     """A connection that is opened when it is needed and shared by all who act as the same principal."""
 
-    def __init__(self, bootstrap: str, options: Mapping[str, str]) -> None:
+    def __init__(self, bootstrap: str, options: Mapping[str, str], lake: Mapping[str, str]) -> None:
         self.bootstrap = bootstrap
         self._options = {**_PATIENCE, **options}
+        self._lake = dict(lake)
         self.reports = Reports(bootstrap, ClientSettings.of(self._options))
         self._connection: AsyncConnection | None = None
         self._opening = asyncio.Lock()
@@ -32,7 +33,7 @@ class ClusterAccess:
         if is_reference(user) or is_reference(password):
             raise ErrorCode.AUTHENTICATE.error("Names and passwords that begin like a reference are not taken here.")
         login = {rows.SASL_USERNAME.key: user, rows.SASL_PASSWORD.key: password}
-        return ClusterAccess(self.bootstrap, {**self._options, **login})
+        return ClusterAccess(self.bootstrap, {**self._options, **login}, self._lake)
 
     @property
     def user(self) -> str | None:
@@ -43,7 +44,7 @@ class ClusterAccess:
         """The connection; NETWORK if the cluster does not answer, AUTHENTICATE if it wants to know who this is."""
         async with self._opening:
             if self._connection is None:
-                self._connection = await aconnect(self.bootstrap, **self._options)
+                self._connection = await aconnect(self.bootstrap, lake=self._lake, **self._options)
             return self._connection
 
     async def asks_login(self) -> bool:

@@ -40,7 +40,7 @@ class House:
             settings=settings,
             clock=clock,
             templates=Templates(clock),
-            access=ClusterAccess(settings.bootstrap, settings.options),
+            access=ClusterAccess(settings.bootstrap, settings.options, settings.lake),
             hosts=KnownHosts(settings.bind, settings.names),
             tokens=Tokens(entropy),
             sessions=Sessions(clock, settings.idle_s),

@@ -15,7 +15,8 @@ from lakeward.runtime.clock import Clock
 class Templates:
     """The templates of the package.
 
-    Filters: `count` (1.2 M), `size` (34 MB), `duration` (3.4 s), `ago` (a <time> with the exact moment in its title).
+    Filters: `count` (1.2 M), `size` (34 MB), `duration` (3.4 s), `ago` (a <time> with the exact moment in its title),
+    `prose` (a sentence, with what stands in backticks as code).
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -32,6 +33,7 @@ class Templates:
             "size": bytes_text,
             "duration": duration_text,
             "ago": self._ago,
+            "prose": _prose,
         }
 
     def render(self, template: str, values: dict[str, Any]) -> str:
@@ -43,3 +45,11 @@ class Templates:
         machine = exact.replace(" UTC", "Z").replace(" ", "T")
         shown = ago_text(at_ms, self._clock.now_ms())
         return Markup('<time datetime="{}" title="{}">{}</time>').format(machine, exact, escape(shown))
+
+
+def _prose(text: str) -> Markup:
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    marked = [Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)]
+    return Markup("").join(marked)

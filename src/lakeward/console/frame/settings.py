@@ -17,6 +17,8 @@ class ConsoleSettings:
     bootstrap: str
     #: Options of the client; they may say where a password is, so they are never shown.
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    #: Properties of the lake's catalog, where tables do not say them.
+    lake: Mapping[str, str] = field(default_factory=dict, repr=False)
     bind: str = BIND_DEFAULT
     port: int = PORT_DEFAULT
     #: More names under which browsers reach it.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from lakeward.cli.input.failures import Failure
+from lakeward.cli.input.lake_read import lake_place, lake_place_options
 from lakeward.cli.input.session import Session, on_server
 
 _PORT_DEFAULT = 9180
@@ -26,6 +27,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--read-only", is_flag=True, help="Show everything, change nothing.")
 @click.option("--certificate", type=_FILE, help="Certificate to encrypt with, as PEM.")
 @click.option("--key", type=_FILE, help="Its key, if that is another file.")
+@lake_place_options
 @on_server
 def console(
     session: Session,
@@ -35,6 +37,8 @@ def console(
     read_only: bool,
     certificate: Path | None,
     key: Path | None,
+    warehouse: str | None,
+    properties: dict[str, str],
 ) -> None:
     """Show a cluster in a browser: health, tables, rows, the lake, SQL.
 
@@ -59,6 +63,7 @@ def console(
     settings = ConsoleSettings(
         bootstrap=session.server,
         options=session.credentials.options(),
+        lake=lake_place(warehouse, properties),
         bind=bind,
         port=port,
         names=names,

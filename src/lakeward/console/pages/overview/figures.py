@@ -32,6 +32,6 @@ def gauge_texts(sample: Sample) -> dict[str, str]:
     gauges = sample.gauges
     texts = {name: write(gauges[name]) if name in gauges else UNKNOWN for name, write in _GAUGES.items()}
     free, total = gauges.get("disk_free"), gauges.get("disk_total")
-    texts["disk"] = UNKNOWN if free is None else f"{bytes_text(free)} free"
-    texts["disk_more"] = "" if free is None or not total else f"{1 - free / total:.0%} of {bytes_text(total)} used"
+    texts["disk"] = UNKNOWN if free is None else bytes_text(free)
+    texts["disk_more"] = "" if free is None or not total else f"free of {bytes_text(total)}"
     return texts

@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lakeward.console.cluster.metrics_text import MetricsText
+from lakeward.telemetry.rows import requests, storage, tables
 
 #: Counters of a Lakeward by table → what they count here.
 _COUNTERS = {
-    "rows_in": "lakeward_table_rows_in_total",
-    "rows_out": "lakeward_table_rows_out_total",
-    "bytes_in": "lakeward_table_in_bytes_total",
-    "bytes_out": "lakeward_table_out_bytes_total",
+    "rows_in": tables.TABLE_ROWS_IN.name,
+    "rows_out": tables.TABLE_ROWS_OUT.name,
+    "bytes_in": tables.TABLE_BYTES_IN.name,
+    "bytes_out": tables.TABLE_BYTES_OUT.name,
 }
 _GAUGES = {
-    "tables": "lakeward_tables",
-    "buckets": "lakeward_buckets",
-    "connections": "lakeward_connections",
-    "stored_bytes": "lakeward_log_bytes",
-    "disk_free": "lakeward_disk_free_bytes",
-    "disk_total": "lakeward_disk_total_bytes",
+    "tables": storage.TABLES.name,
+    "buckets": storage.BUCKETS.name,
+    "connections": requests.CONNECTIONS.name,
+    "stored_bytes": storage.LOG_BYTES.name,
+    "disk_free": storage.DISK_FREE.name,
+    "disk_total": storage.DISK_TOTAL.name,
 }
 
 
@@ -36,10 +37,12 @@ class Sample:
 
 def sample_of_metrics(metrics: MetricsText, at_s: float) -> Sample:
     """What a Lakeward's /metrics say."""
+    gauges = {name: total for name, metric in _GAUGES.items() if (total := metrics.total(metric)) is not None}
+    counts = "buckets" in gauges  # a server that is older than these counters does not tell this either
     return Sample(
         at_s,
-        {name: total for name, metric in _COUNTERS.items() if (total := metrics.total(metric)) is not None},
-        {name: total for name, metric in _GAUGES.items() if (total := metrics.total(metric)) is not None},
+        {name: metrics.total(metric) or 0.0 for name, metric in _COUNTERS.items()} if counts else {},
+        gauges,
         metrics.by_label(_COUNTERS["rows_in"], "table"),
     )
 

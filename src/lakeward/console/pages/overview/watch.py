@@ -23,6 +23,8 @@ from lakeward.errors import DeniedError, LakewardError
 _EVERY_S = 1.0
 #: Without counters the ends of logs are asked for, which costs the cluster more.
 _EVERY_WITHOUT_COUNTERS_S = 3.0
+#: The console is to be a small part of what it counts.
+_MEASURE_EVERY_S = 5.0
 _TABLES_MAX = 100
 _AT_ONCE = 8
 
@@ -35,6 +37,7 @@ class Watch:
         self._clock = visit.house.clock
         self._before: Sample | None = None
         self._delay_s: float | None = None
+        self._measure_at_s = 0.0
         self._measuring: asyncio.Task[float | None] | None = None
 
     async def events(self) -> AsyncGenerator[dict[str, Any], None]:
@@ -76,7 +79,8 @@ class Watch:
             self._delay_s = found if found is not None else self._delay_s
             self._measuring = None
         table = busiest_table(self._before, sample)
-        if table is not None and self._measuring is None:
+        if table is not None and self._measuring is None and sample.at_s >= self._measure_at_s:
+            self._measure_at_s = sample.at_s + _MEASURE_EVERY_S
             self._measuring = asyncio.create_task(self._delay_of(table))
 
     async def _delay_of(self, table: str) -> float | None:

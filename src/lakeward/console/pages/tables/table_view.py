@@ -11,6 +11,7 @@ from lakeward.console.pages.tables.sample_rows import SampleRows, sample_rows
 from lakeward.console.pages.tables.table_look import TableLook
 from lakeward.model.bucket import TableBucket
 from lakeward.options.secrets import without_passwords
+from lakeward.telemetry.rows.tables import TABLE_LOG_BYTES, TABLE_STATE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _sizes(look: TableLook) -> Sizes:
     told = look.remote.get("tables") if look.remote is not None else None
     copied = [one for one in told if one.get("table") == path] if isinstance(told, list) else []
     return Sizes(
-        log=None if metrics is None else metrics.total("lakeward_table_log_bytes", table=path),
-        state=None if metrics is None else metrics.total("lakeward_table_kv_bytes", table=path),
+        log=None if metrics is None else metrics.total(TABLE_LOG_BYTES.name, table=path),
+        state=None if metrics is None else metrics.total(TABLE_STATE_BYTES.name, table=path),
         remote=float(copied[0].get("remote_bytes", 0)) if copied else None,
     )
