@@ -4,6 +4,8 @@ all_pages       every page there is, found in this folder
 overview/       how the cluster does, now
 tables/         databases, tables, partitions: looked at and changed
 live            the rows of a table as they come
+lookup          rows of a table by their keys
+ask             questions in SQL, with a chart and the plan
 lake/, groups/, jobs/  rounds and snapshots; consumer groups; jobs and pipelines
 remote_storage  what is copied to remote storage
 table_choice    which tables there are to choose from
