@@ -29,7 +29,7 @@ class BucketReport:
     @property
     def is_damaged(self) -> bool:
         """Whether anything is wrong."""
-        return bool(self.log.damages) or bool(self.snapshots) or self.state is not None
+        return bool(self.log.damages or self.log.indexes or self.snapshots) or self.state is not None
 
 
 def verify(disk: Files, root: Path, table: str | None = None, pause: Pause | None = None) -> Iterator[BucketReport]:

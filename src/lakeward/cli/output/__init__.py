@@ -8,4 +8,5 @@ pipe_reader        … until nobody reads them any more
 log_ends           the first and the last rows of a table
 table_description  what `tables describe` shows
 append_progress    the bar of a long append
+read_progress      the line of a long read
 """

@@ -10,6 +10,7 @@ from lakeward.runtime.files.port import Files
 from lakeward.storage.log.checkpoint import read_writers, stored_checkpoints
 from lakeward.storage.log.log_facts import Evidence, GivenUp, LogFacts, evidence, facts_file, read_facts
 from lakeward.storage.log.segment.damage import Damage, Damages
+from lakeward.storage.log.segment.index_check import damaged_indexes
 from lakeward.storage.log.segment.segment import DELETED, LOG, file_stem
 from lakeward.storage.log.segment.segment_walk import Bad, SegmentWalk
 
@@ -23,6 +24,8 @@ class LogReport:
     bytes: int = 0
     damages: Damages = field(default_factory=Damages)
     given_up: tuple[GivenUp, ...] = ()
+    #: Files of indexes that do not point to where their segment's batches are, and why.
+    indexes: list[tuple[Path, str]] = field(default_factory=list)
     #: What costs nothing but is worth a word: small files that are made again, an append that a crash cut off.
     notes: list[str] = field(default_factory=list)
 
@@ -50,8 +53,12 @@ def verify_log(
         elif reached.offset > start:
             report.damages.add(Damage(start, reached.unused_offset, path, reached.describe("the file is missing")))
     report.start_offset = report.end_offset = start
+    newest_ms = -1
     for path, base, following in zip(paths, bases, [*bases[1:], None], strict=False):
-        _verify_segment(report, disk, path, base, following, reached, pause)
+        ends, times_ms = _verify_segment(report, disk, path, base, following, reached, pause)
+        if following is not None:  # of the last one they are written when it is closed, or the server stops
+            report.indexes += damaged_indexes(disk, path, base, ends, times_ms | {newest_ms})
+        newest_ms = max(newest_ms, *times_ms) if times_ms else newest_ms
     report.end_offset = max([report.end_offset, reached.offset, *(one.end for one in report.damages)])
     return report
 
@@ -74,11 +81,16 @@ def _verify_segment(
     following: int | None,
     reached: Evidence,
     pause: Callable[[int], None] | None,
-) -> None:
+) -> tuple[dict[int, int], set[int]]:
+    """Read a segment; the last offset of each batch by where it starts, and the times of all."""
     end = base
+    ends: dict[int, int] = {}
+    times_ms: set[int] = set()
     for one in SegmentWalk(disk, path, base, following, pause=pause):
         if not isinstance(one, Bad):
             end = one.header.last_offset + 1
+            ends[one.position] = one.header.last_offset
+            times_ms.add(one.header.commit_timestamp_ms)
             report.bytes += one.header.size
         elif one.end > one.first:
             report.damages.add(Damage(one.first, one.end, path, one.reason))
@@ -88,3 +100,4 @@ def _verify_segment(
     if following is None and end < reached.offset:
         reason = reached.describe(f"the log ends at offset {end}")
         report.damages.add(Damage(end, reached.unused_offset, path, reason))
+    return ends, times_ms

@@ -4,7 +4,9 @@ serve       run a server
 restore     rebuild a lost one from its remote storage
 metadata    mend the files of its catalog
 doctor      what is wrong, and what to do
-verify      stored files: what is damaged
+verify      what is damaged, in a data directory
+verify_cluster … and what differs, in a running cluster
+verify_store … and in remote storage
 repair      … and giving it up
 cluster     servers and options
 remote      what is in remote storage

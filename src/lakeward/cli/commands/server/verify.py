@@ -1,15 +1,20 @@
-"""lakeward verify: is everything in a data directory as it was written?"""
+"""lakeward verify: is everything as it was written, and does it say the same wherever it is told?"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.input.key_values import key_values
+from lakeward.cli.input.lake_read import read_options
 from lakeward.cli.input.near_names import nearest
+from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import count, moment, output_option, say, show_json, show_listing
+from lakeward.cli.output.read_progress import ReadProgress
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.directories import has_metadata
 
@@ -29,6 +34,10 @@ def checked_data_dir(_context: click.Context, _option: click.Parameter, root: Pa
     raise click.BadParameter(f"{root} is no data directory of Lakeward: no metadata files are in it.{hint}")
 
 
+def _checked_or_none(context: click.Context, option: click.Parameter, root: Path | None) -> Path | None:
+    return None if root is None else checked_data_dir(context, option, root)
+
+
 data_dir_option = click.option(
     "--data-dir",
     required=True,
@@ -39,29 +48,100 @@ data_dir_option = click.option(
 
 
 @click.command()
-@click.argument("table", required=False)
-@data_dir_option
-@click.option("--rate", type=int, metavar="MB", help="Megabytes to read a second at most.")
+@click.argument("tables", nargs=-1, metavar="[TABLE]…")
+@click.option(
+    "--data-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    callback=_checked_or_none,
+    help="Read this data directory of a server, running or not, instead of asking one.",
+)
+@click.option("--remote", metavar="URL", help="Read what a server copied to this remote.data.dir.")
+@click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its settings as YAML.")
+@click.option("-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of it, such as s3.region=…")
+@click.option("--rate", type=click.IntRange(min=1), metavar="MB", help="Megabytes to read a second at most.")
+@click.option("--state", "state", is_flag=True, help="Of a running server: only rows by key against their changelog.")
+@click.option("--lake", "lake", is_flag=True, help="Of a running server: only the lake against the log.")
+@click.option("--warehouse", metavar="DIR", help="Where lake tables are, if the tables do not say it.")
+@click.option(
+    "--catalog", "properties", multiple=True, metavar="KEY=VALUE", callback=key_values, help="A lake catalog property."
+)
 @output_option()
+@on_server
 @click.pass_context
-def verify(context: click.Context, table: str | None, data_dir: Path, rate: int | None, output: str) -> None:
-    """Read all stored segments and snapshots and tell what is damaged.
+def verify(
+    context: click.Context,
+    session: Session,
+    tables: tuple[str, ...],
+    data_dir: Path | None,
+    remote: str | None,
+    config: Path | None,
+    pairs: tuple[str, ...],
+    rate: int | None,
+    state: bool,
+    lake: bool,
+    warehouse: str | None,
+    properties: dict[str, str],
+    output: str,
+) -> None:
+    """Read everything and tell what is damaged, or what does not say the same twice.
 
-    Checks every batch's checksum, that offsets follow each other from segment to segment, and that each log reaches as
-    far as it is known to have come. Changes nothing, and may run beside the server: what comes while it reads is not
-    looked at. Exits with 1 when something is damaged.
+    With --data-dir, the files of a server: every batch's checksum, that offsets follow each other from segment to
+    segment, that each log reaches as far as it is known to have come, indexes, snapshots of the state, metadata. It
+    changes nothing, and may run beside the server: what comes while it reads is not looked at.
+
+    With --remote, the copies of a server in a directory or in S3, which are brought here one after the other.
+
+    Without either, a running cluster, by its protocol: every row of every log is read, which checks checksums wherever
+    the row lies, remote storage included. A primary key table's rows are compared with what its changelog leaves of
+    each key, and the rows of the lake with those of the log up to the offsets that the lake's snapshot names. What
+    changes meanwhile, and what is older than the log, is counted and not compared.
+
+    Exits with 1 when something is damaged or differs.
 
     \b
     Examples:
+      lakeward verify
+      lakeward verify shop.orders shop.customers --lake
+      lakeward verify shop.customers --state -o json
       lakeward verify --data-dir /var/lib/lakeward
       lakeward verify shop.orders --data-dir /var/lib/lakeward --rate 50 -o json
+      lakeward verify --remote s3://bucket/lakeward -D s3.region=eu-central-1
     """
+    if remote is not None:
+        from lakeward.cli.commands.server.verify_store import verify_remote
+
+        if data_dir is not None or tables or state or lake:
+            raise click.UsageError("--remote reads all that is in a store: it goes with --config and -D only.")
+        context.exit(0 if verify_remote(remote, config, pairs, output) else 1)
+    if data_dir is None:
+        from lakeward.agreement.report import Wanted
+        from lakeward.cli.commands.server.verify_cluster import verify_cluster
+
+        if rate is not None:
+            raise click.UsageError("--rate is for --data-dir: a server has limits of its own.")
+        for name in tables:
+            if Path(name).is_dir():
+                raise click.UsageError(f"{name} is a directory: say --data-dir {name}")
+        wanted = Wanted(state=state or not lake, lake=lake or not state)
+        place = read_options(warehouse, properties, None, None)
+        context.exit(0 if verify_cluster(session, tables, wanted, place, output) else 1)
+    if state or lake or warehouse or properties:
+        raise click.UsageError("State and lake are compared on a running server: leave --data-dir out.")
+    context.exit(0 if verify_files(data_dir, tables, rate, output) else 1)
+
+
+def verify_files(data_dir: Path, tables: Sequence[str], rate: int | None, output: str) -> bool:
+    """Read a data directory; whether everything is as it was written."""
     from lakeward.storage.verify import verify as verified
 
-    if table is not None:
+    for table in tables:
         check_table(data_dir, table)
-    reports = list(verified(LocalFiles(), data_dir.resolve(), table, None if rate is None else _pacer(rate)))
+    with ReadProgress("bytes") as progress:
+        pause = _pacer(rate, progress)
+        root = data_dir.resolve()
+        reports = [one for table in tables or (None,) for one in verified(LocalFiles(), root, table, pause)]
     damaged = [row for report in reports for row in damage_rows(report)]
+    damaged += [] if tables else _metadata_rows(root)
     given_up = [row for report in reports for row in _given_up(report)]
     bytes_read = sum(report.log.bytes for report in reports)
     if output == "json":
@@ -71,7 +151,7 @@ def verify(context: click.Context, table: str | None, data_dir: Path, rate: int 
         )
     else:
         _show(reports, damaged, given_up, bytes_read)
-    context.exit(1 if damaged else 0)
+    return not damaged
 
 
 def check_table(data_dir: Path, table: str) -> None:
@@ -139,7 +219,30 @@ def damage_rows(report: BucketReport) -> list[dict[str, Any]]:
         }
         for path in report.snapshots
     ]
+    rows += [
+        {
+            **place,
+            "what": "index",
+            "first": None,
+            "end": None,
+            "file": str(path),
+            "reason": f"{reason}; delete it while the server is stopped, and it is made again from the segment",
+            "remedy": None,
+        }
+        for path, reason in report.log.indexes
+    ]
     return rows
+
+
+def _metadata_rows(root: Path) -> list[dict[str, Any]]:
+    """What is wrong with the files that say which tables there are, a row each."""
+    from lakeward.server.restore.verified_metadata import verify_metadata
+
+    blank = {"table": None, "partition": None, "bucket": None, "first": None, "end": None, "remedy": None}
+    return [
+        {**blank, "what": "metadata", "file": str(path), "reason": reason}
+        for path, reason in verify_metadata(LocalFiles(), root)
+    ]
 
 
 def _given_up(report: BucketReport) -> list[dict[str, Any]]:
@@ -158,8 +261,10 @@ def _given_up(report: BucketReport) -> list[dict[str, Any]]:
     ]
 
 
-def _pacer(megabytes_s: int) -> Any:
+def _pacer(megabytes_s: int | None, progress: ReadProgress) -> Callable[[int], None]:
     def pause(size: int) -> None:
-        time.sleep(size / (megabytes_s * 1e6))
+        progress.move("files", size)
+        if megabytes_s is not None:
+            time.sleep(size / (megabytes_s * 1e6))
 
     return pause
