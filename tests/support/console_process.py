@@ -61,5 +61,7 @@ class ConsoleProcess:
         """Ask it to stop; its exit code."""
         assert self._process is not None
         assert self._process.stdout is not None
-        with self._process.stdout:
-            return self._process.stop(_STOP_S)
+        if not self._process.stdout.closed:
+            with self._process.stdout:
+                self._process.stop(_STOP_S)
+        return self._process.wait()
