@@ -17,7 +17,7 @@ HEAVY = {
     *("jinja2", "starlette", "uvicorn"),
 }
 #: Rooms of ours that most processes never need.
-RARE = ("lakeward.server.remote", "lakeward.server.archive")
+RARE = ("lakeward.server.remote", "lakeward.server.archive", "lakeward.telemetry.reporters")
 #: The program itself is loaded when it runs, so that `import lakeward.__main__` is harmless.
 PROGRAM = {("lakeward.__main__", "lakeward.cli.main")}
 

@@ -267,7 +267,7 @@ SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 SERVER_OPTIONS.adopt(METRICS_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")
 for _family in ("zookeeper.", "kv.rocksdb.", "plugin.", "metrics.", "kafka."):
-    _open(_family, "Accepted from an Apache Fluss configuration; without effect here.")
+    _open(_family, "Accepted from an Apache Fluss configuration; what is not listed above has no effect here.")
 for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):
     _open(_family, "Options of the remote file system.")
 for _key in INERT_KEYS:

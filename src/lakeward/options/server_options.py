@@ -13,6 +13,7 @@ from lakeward.errors import ErrorCode
 from lakeward.options.authentication import check_authentication
 from lakeward.options.authorization import check_authorizer, check_security
 from lakeward.options.endpoint import Endpoint
+from lakeward.options.metrics import check_reporters
 from lakeward.options.option import Option
 from lakeward.options.remote_store import S3_ACCESS_KEY, S3_ENDPOINT, S3_SECRET_KEY, S3_STS_ENDPOINT
 from lakeward.options.secrets import has_user_info
@@ -153,3 +154,4 @@ def _check(settings: Mapping[str, str]) -> None:
                 f"'{key}' is a property of tables, not of the server; set it on a table."
             )
     SERVER_OPTIONS.check(settings)
+    check_reporters(settings)

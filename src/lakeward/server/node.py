@@ -42,14 +42,16 @@ from lakeward.server.remote.access.fenced_store import FencedStore, claim_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.report import http
 from lakeward.server.report.health import health
-from lakeward.server.report.process_metrics import LoopDelay, ProcessMetrics
+from lakeward.server.report.outlets import Outlets, tracer_of
+from lakeward.server.report.process_metrics import ProcessMetrics
 from lakeward.server.report.request_meter import RequestMeter
+from lakeward.server.report.request_traces import RequestTraces
 from lakeward.server.report.scrape import Scrape
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.scrubber import Scrubber
 from lakeward.telemetry.metrics import Metrics
-from lakeward.telemetry.rows.process import LOOP_DELAY
 
 _log = logging.getLogger(__name__)
 _SWEEP_MS = 10_000
@@ -69,7 +71,7 @@ class Node:
         chores: Housekeeping,
         scrubber: Scrubber,
         grants: Grants,
-        delay: LoopDelay,
+        outlets: Outlets,
     ) -> None:
         self.addresses = addresses
         self.roles = roles
@@ -78,14 +80,14 @@ class Node:
         self._chores = chores
         self._scrubber = scrubber
         self._grants = grants
-        self._delay = delay
+        self._outlets = outlets
 
     async def stop(self) -> None:
         """Take no more requests, answer the ones under way, sync everything."""
         tablets, remote = self.roles.tablets, self.roles.remote
         self.front.refuse()
         tablets.waiters.release_all()
-        self._delay.stop()
+        await self._outlets.stop()
         await self._scrubber.stop()
         await self._chores.stop()
         if remote is not None:
@@ -114,7 +116,9 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     connections: set[ServerConnection] = set()
     pool = BufferPool(bytes_max=options.get(rows.MAX_RECEIVE_MEMORY))
     relief = Relief(options, pool, connections, loop.time)
-    roles = Roles(loop, turns, options, ground, store, relief.has_room)
+    tracer = tracer_of(options, ground.clock, ground.entropy)
+    followed = None if tracer is None else RequestSpans(tracer)
+    roles = Roles(loop, turns, options, ground, store, relief.has_room, followed)
     logs = roles.tablets.logs
     scrub = (options.get(rows.LOG_SCRUB_RATE), options.get(rows.LOG_SCRUB_INTERVAL))
     scrubber = Scrubber(roles.tablets.buckets, logs, ground.scrub_thread, ground.clock, *scrub)
@@ -141,7 +145,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
         grants.handlers(handlers, books.catalog, books.producer_offsets, books.snapshot_leases),
         KV_REQUEST_TYPES,
         options.get(rows.MAX_ELEMENTS),
-        meter,
+        meter if followed is None else RequestTraces(followed, meter),
     )
     pages = partial(
         http.answer,
@@ -157,9 +161,10 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     chores.every(_TICK_MS, "logins and certificates", access.look)
     chores.every(_TICK_MS, "audit", grants.look)
     chores.every(_MINUTE_MS, "recent times", meter.look)
-    delay = LoopDelay(loop, ground.clock.monotonic, metrics.histogram(LOOP_DELAY))
+    outlets = Outlets(loop, options, metrics, ground.clock, ground.entropy, doors.threads, tracer)
+    await outlets.open(pages, asks_everybody=plan.asks_everybody)
     scrubber.begin(loop)
-    return Node(await front.open(), ground, roles, front, chores, scrubber, grants, delay)
+    return Node(await front.open(), ground, roles, front, chores, scrubber, grants, outlets)
 
 
 def _open_grants(ground: Ground, roles: Roles, metrics: Metrics) -> Grants:

@@ -22,6 +22,7 @@ from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.ground import Ground
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.access.tokens import SecurityTokens
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.service import TabletService
 from lakeward.server.tablet.tablets import Tablets
 
@@ -40,8 +41,10 @@ class Roles:
         ground: Ground,
         store: FencedStore | None,
         has_room: Callable[[int], bool],
+        followed: RequestSpans | None,
     ) -> None:
-        """`store` is remote storage, if there is any; `has_room` tells whether there is memory for a large answer."""
+        """`store` is remote storage, if there is any; `has_room` tells whether there is memory for a large answer;
+        `followed` are the requests whose steps are to be seen."""
         self._options = options
         self._ground = ground
         self._writes = WriteStop()
@@ -76,6 +79,7 @@ class Roles:
             self.coordinator.lake_floor,
             has_room,
             None if self.remote is None else self.remote.reads,
+            followed,
         )
         self.coordinator.catalog.subscribe(self._service.hear)
         if self.remote is not None:

@@ -168,19 +168,24 @@ class Metrics:
     def text_steps(self) -> Generator[None, None, str]:
         """Everything in Prometheus' text format, in steps."""
         families = yield from self.gather()
-        lines: list[str] = []
-        done = 0
-        for family in families:
-            for line in family_lines(family):
-                lines.append(line)
-                if len(lines) - done >= _LINES_AT_ONCE:
-                    done = len(lines)
-                    yield
-        return "\n".join((*lines, ""))
+        return (yield from text_of(families))
 
     def text(self) -> str:
         """Everything in Prometheus' text format, at once."""
         return finish(self.text_steps())
+
+
+def text_of(families: Iterable[Family]) -> Generator[None, None, str]:
+    """What was gathered in Prometheus' text format, in steps."""
+    lines: list[str] = []
+    done = 0
+    for family in families:
+        for line in family_lines(family):
+            lines.append(line)
+            if len(lines) - done >= _LINES_AT_ONCE:
+                done = len(lines)
+                yield
+    return "\n".join((*lines, ""))
 
 
 _T = TypeVar("_T")

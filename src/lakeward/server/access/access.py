@@ -62,6 +62,12 @@ class AccessPlan:
         )
 
     @property
+    def asks_everybody(self) -> bool:
+        """Whether every listener wants to know who comes, by a login or by a certificate."""
+        shows = self.options.get(rows.TLS_CLIENT_AUTH) == "required"
+        return all(one.asks_who or (one.encrypts and shows) for one in self.protocols.values())
+
+    @property
     def warnings(self) -> list[str]:
         """What is to be said of listeners that are open."""
         shows = self.options.get(rows.TLS_CLIENT_AUTH) == "required"

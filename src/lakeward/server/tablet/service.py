@@ -21,6 +21,7 @@ from lakeward.server.tablet.log.append_checks import AppendChecks
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.fetch import Fetches, FetchLimits
 from lakeward.server.tablet.log.produce import Appends
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.scans import Scans
 from lakeward.server.tablet.table_changes import TableChanges
 from lakeward.server.tablet.tablets import Tablets
@@ -41,8 +42,11 @@ class TabletService:
         lake_floor: Callable[[TableBucket], int | None],
         has_room: Callable[[int], bool],
         remote: RemoteReads | None,
+        followed: RequestSpans | None,
     ) -> None:
-        """`has_room` tells whether there is memory for a large answer; `remote` answers what is no longer here."""
+        """`has_room` tells whether there is memory for a large answer; `remote` answers what is no longer here;
+        `followed` are the requests whose steps are to be seen."""
+        self._followed = followed
         self._options = options
         self._tablets = tablets
         self._writes = writes
@@ -57,7 +61,7 @@ class TabletService:
         on_thread = partial(loop.run_in_executor, None)
         flushes, traffic = tablets.flushes, tablets.traffic
         appends = Appends(
-            checks, buckets, logs, writes, waiters, self._early, flushes, clock.now_ms, on_thread, traffic
+            checks, buckets, logs, writes, waiters, self._early, flushes, clock.now_ms, on_thread, traffic, followed
         )
         limits = FetchLimits(answer_bytes_max, options.get(rows.MAX_WAITING_FETCHES))
         fetches = Fetches(catalog, buckets, logs, waiters, lake_floor, limits, traffic, remote)
@@ -94,6 +98,7 @@ class TabletService:
             self._entropy,
             self._has_room,
             tablets.traffic,
+            self._followed,
         )
         return kv_handlers(
             parts, LookupLimits(*map(self._options.get, (rows.MAX_KEYS, rows.MAX_ROWS, rows.MAX_ANSWER_SIZE)))

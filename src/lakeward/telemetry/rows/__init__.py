@@ -9,5 +9,6 @@ lake        tiering, as the server sees it
 remote      copies in remote storage
 security    logins, principals, grants
 process     memory, CPU, files, the event loop
+reporting   what was sent elsewhere
 services    the tiering service, pipelines, queries
 """

@@ -20,6 +20,7 @@ from lakeward.server.tablet.kv.row_counts import RowCounts
 from lakeward.server.tablet.log.early import EarlyBatches
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
@@ -41,13 +42,14 @@ class KvParts(NamedTuple):
     #: Tells whether there is memory for a large answer.
     has_room: Callable[[int], bool]
     traffic: Traffic
+    followed: RequestSpans | None
 
 
 def kv_handlers(parts: KvParts, limits: LookupLimits) -> dict[Api, Handler]:
     """Puts, lookups and scans of state, behind the gate."""
     states, busy, now_ms = parts.states, parts.busy, parts.clock.now_ms
     gate = KvGate(states, busy)
-    puts = Puts(states, parts.writes, parts.waiters, parts.early, parts.flushes, now_ms, parts.traffic)
+    puts = Puts(states, parts.writes, parts.waiters, parts.early, parts.flushes, now_ms, parts.traffic, parts.followed)
     lookups = Lookups(
         parts.buckets, states, parts.writes, busy, parts.waiters, limits, parts.has_room, now_ms, parts.traffic
     )

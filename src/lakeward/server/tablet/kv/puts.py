@@ -18,6 +18,7 @@ from lakeward.server.tablet.log.produce import ACKS, AT_ONCE
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.states import States
 from lakeward.storage.kv.kv_tablet import KvTablet
@@ -45,8 +46,11 @@ class Puts:
         flushes: Flushes,
         now_ms: Callable[[], int],
         traffic: Traffic,
+        followed: RequestSpans | None,
     ) -> None:
+        """`followed` are the requests whose steps are to be seen; None where there are none."""
         self._traffic = traffic
+        self._followed = followed
         self._states = states
         self._writes = writes
         self._waiters = waiters
@@ -78,7 +82,12 @@ class Puts:
             try:
                 records = request.buckets_req[place].records
                 assert not isinstance(records, list)
-                self._take(request, self._states.open(bucket, version), bucket, memoryview(records), done)
+                state = self._states.open(bucket, version)
+                if self._followed is None:
+                    self._take(request, state, bucket, memoryview(records), done)
+                else:
+                    with self._followed.step(pending.exchange, "kv put", bucket):
+                        self._take(request, state, bucket, memoryview(records), done)
             except LakewardError as wrong:
                 done(wrong)
             if place % AT_ONCE == AT_ONCE - 1:

@@ -24,6 +24,7 @@ from lakeward.server.tablet.log.early import EarlyBatches, out_of_order
 from lakeward.server.tablet.log.waiting import Waiters
 from lakeward.server.tablet.requests.flushes import Flushes
 from lakeward.server.tablet.requests.pending import Done, Outcome, Pending
+from lakeward.server.tablet.requests.request_spans import RequestSpans
 from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.storage.log.writer_state import Verdict
 
@@ -49,8 +50,11 @@ class Appends:
         now_ms: Callable[[], int],
         on_thread: Callable[[Rest], asyncio.Future[LakewardError | None]],
         traffic: Traffic,
+        followed: RequestSpans | None,
     ) -> None:
+        """`followed` are the requests whose steps are to be seen; None where there are none."""
         self._traffic = traffic
+        self._followed = followed
         self._on_thread = on_thread
         self._checks = checks
         self._buckets = buckets
@@ -87,21 +91,29 @@ class Appends:
                     refusal = rest()
                 if refusal is not None:
                     raise refusal
-                self._take(bucket, data, spans, request.timeout_ms, done)
+                self._take(bucket, data, spans, request.timeout_ms, done, pending.exchange)
             except LakewardError as wrong:
                 done(wrong)
             if place % AT_ONCE == AT_ONCE - 1:
                 yield
         return pending.answer_or_wait()
 
-    def _take(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], timeout_ms: int, done: Done) -> None:
+    def _take(
+        self,
+        bucket: TableBucket,
+        data: memoryview,
+        spans: list[BatchSpan],
+        timeout_ms: int,
+        done: Done,
+        exchange: Exchange,
+    ) -> None:
         verdict, before = self._logs.open(bucket).judge(spans)
         first, last = spans[0].header, spans[-1].header
         if verdict in {Verdict.NEXT, Verdict.AHEAD}:
             self._writes.check()
         match verdict:
             case Verdict.NEXT:
-                done(self._append(bucket, data, spans))
+                done(self._append(bucket, data, spans, exchange))
                 self._early.follow(bucket, last.writer_id, last.batch_sequence)
             case Verdict.DUPLICATE:
                 assert before is not None
@@ -114,16 +126,20 @@ class Appends:
                     sequences,
                     data,
                     timeout_ms,
-                    lambda kept: self._append(bucket, kept, spans),
+                    lambda kept: self._append(bucket, kept, spans, exchange),
                     done,
                 )
             case Verdict.OUT_OF_ORDER:
                 raise out_of_order(bucket, first.writer_id, first.batch_sequence)
 
-    def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> int:
+    def _append(self, bucket: TableBucket, data: memoryview, spans: list[BatchSpan], exchange: Exchange) -> int:
         writable = memoryview(bytearray(data)) if data.readonly else data
         log = self._logs.open(bucket)
-        base = log.append(writable, spans, self._now_ms())
+        if self._followed is None:
+            base = log.append(writable, spans, self._now_ms())
+        else:
+            with self._followed.step(exchange, "log append", bucket):
+                base = log.append(writable, spans, self._now_ms())
         self._traffic[bucket.table_id].take_in(log.end_offset - base, len(data))
         self._waiters.touch(bucket)
         return base

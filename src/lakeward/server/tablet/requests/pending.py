@@ -19,7 +19,7 @@ class Pending:
     def __init__(self, count: int, exchange: Exchange, answer: Callable[[list[Outcome]], Any]) -> None:
         self._outcomes: list[Outcome | None] = [None] * count
         self._open = count
-        self._exchange = exchange
+        self.exchange = exchange
         self._answer = answer
         self._is_started = False
 
@@ -30,9 +30,9 @@ class Pending:
             self._outcomes[place] = outcome
             self._open -= 1
             if isinstance(outcome, LakewardError):
-                self._exchange.note_refusal(outcome)
+                self.exchange.note_refusal(outcome)
             if self._is_started and not self._open:
-                self._exchange.reply(self._answer(self._all()))
+                self.exchange.reply(self._answer(self._all()))
 
         return finish
 

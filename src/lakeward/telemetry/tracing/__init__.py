@@ -1,0 +1,5 @@
+"""Traces: one request or one round, followed step by step. Off unless somebody asks for them.
+
+span    one step: when it began and ended, and which step it belongs to
+tracer  makes spans, and keeps those that have ended until they are sent
+"""
