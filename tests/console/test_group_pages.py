@@ -132,6 +132,10 @@ def test_what_is_copied_to_remote_storage_is_shown(sight: Sight) -> None:
     row = page.get_by_role("row", name="shop.orders")
     assert "kB" in row.inner_text()
     assert page.get_by_text("Copied to").is_visible()
+    page.get_by_role("link", name="shop.orders").click()
+    (bucket,) = page.locator("section:has(h2:text-is('Buckets of shop.orders')) tbody tr").all_inner_texts()
+    assert bucket.split("\t")[0] == "0"
+    assert "kB" in bucket
     sight.check_access()
     sight.picture("console-remote")
 

@@ -8,6 +8,7 @@ import http.client
 import json
 from contextlib import closing
 from typing import Any
+from urllib.parse import urlencode
 
 from lakeward.client.cluster.cluster import addresses
 from lakeward.client.forms.settings import ClientSettings
@@ -31,9 +32,9 @@ class Reports:
         """What /health says; None where nobody says anything."""
         return await self._document("/health")
 
-    async def remote(self) -> dict[str, Any] | None:
-        """What /remote says; None where nothing is copied, or nobody says anything."""
-        return await self._document("/remote")
+    async def remote(self, table: str = "") -> dict[str, Any] | None:
+        """What /remote says, with the buckets of a table; None where nothing is copied, or nobody says anything."""
+        return await self._document(f"/remote?{urlencode({'table': table})}" if table else "/remote")
 
     async def metrics(self) -> MetricsText | None:
         """What /metrics counts; None where nobody counts."""

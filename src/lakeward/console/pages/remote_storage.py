@@ -13,13 +13,14 @@ from lakeward.console.frame.visit import Visit
 from lakeward.options.secrets import without_passwords
 
 _TABLES_MAX = 500
+_BUCKETS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class CopyRow:
-    """A table, or all of them."""
+    """A table, one of its buckets, or all of them."""
 
-    table: str
+    name: str
     local_segments: int
     local_bytes: int
     remote_segments: int
@@ -44,16 +45,19 @@ class RemoteView:
     total: CopyRow
     tables: tuple[CopyRow, ...]
     tables_in_all: int
+    #: Of the table that was asked for.
+    buckets: tuple[CopyRow, ...] = ()
 
 
 async def show_remote(visit: Visit) -> Response:
     """The page."""
-    document = await visit.reports.remote()
+    table = visit.query("table")
+    document = await visit.reports.remote(table)
     view = None if document is None else view_of(document)
     is_ours = view is not None or await visit.reports.health() is not None
     if view is None:
         await visit.connection()  # a cluster that is down is another matter
-    return visit.show("remote_storage.html", view=view, is_ours=is_ours)
+    return visit.show("remote_storage.html", view=view, is_ours=is_ours, table=table)
 
 
 def view_of(document: Mapping[str, Any]) -> RemoteView:
@@ -71,12 +75,13 @@ def view_of(document: Mapping[str, Any]) -> RemoteView:
         total=_row("in all", document),
         tables=tuple(_row(str(one.get("table", "?")), one) for one in tables[:_TABLES_MAX]),
         tables_in_all=len(tables),
+        buckets=tuple(_row(_bucket(one), one) for one in document.get("buckets", [])[:_BUCKETS_MAX]),
     )
 
 
-def _row(table: str, numbers: Mapping[str, Any]) -> CopyRow:
+def _row(name: str, numbers: Mapping[str, Any]) -> CopyRow:
     return CopyRow(
-        table,
+        name,
         _number(numbers, "local_segments"),
         _number(numbers, "local_bytes"),
         _number(numbers, "remote_segments"),
@@ -85,6 +90,11 @@ def _row(table: str, numbers: Mapping[str, Any]) -> CopyRow:
         _number(numbers, "lag_bytes"),
         float(numbers.get("lag_seconds") or 0.0),
     )
+
+
+def _bucket(one: Mapping[str, Any]) -> str:
+    partition, bucket = one.get("partition"), one.get("bucket")
+    return str(bucket) if partition is None else f"{partition}/{bucket}"
 
 
 def _number(numbers: Mapping[str, Any], name: str) -> int:

@@ -49,9 +49,9 @@ class RemoteRole:
         self._state.declare(metrics)
         self._logs.status.declare(metrics)
 
-    def status(self) -> str:
-        """How far copies are, as JSON."""
-        return json.dumps(self._logs.status.document()) + "\n"
+    def status(self, table: str = "") -> str:
+        """How far copies are, as JSON; with the buckets of a table, if one is named."""
+        return json.dumps(self._logs.status.document(table)) + "\n"
 
     async def stop_logs(self) -> None:
         """Copy no more of the logs."""

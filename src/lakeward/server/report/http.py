@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from urllib.parse import parse_qs
 
 from lakeward.telemetry.prometheus_text import CONTENT_TYPE
 
@@ -17,7 +18,7 @@ def answer(
     *,
     health: Callable[[], str],
     metrics: Callable[[], asyncio.Future[str]],
-    remote: Callable[[], str] | None = None,
+    remote: Callable[[str], str] | None = None,
     is_stranger: bool = False,
 ) -> bytes | asyncio.Future[bytes]:
     """A whole HTTP/1.1 answer, now or later; the connection is closed after it. A stranger is asked to log in."""
@@ -25,7 +26,7 @@ def answer(
     if len(line) != 3 or not line[2].startswith("HTTP/"):
         return _response(400, "This port speaks the Fluss protocol, and HTTP for GET /health, /metrics and /remote.\n")
     method, target, _ = line
-    path = target.split("?", 1)[0]
+    path, _, query = target.partition("?")
     if method not in {"GET", "HEAD"}:
         return _response(405, "Only GET is answered here.\n")
     body = method == "GET"
@@ -39,7 +40,8 @@ def answer(
     if path == "/remote":
         if remote is None:
             return _response(404, "This server copies nothing to remote storage; set 'remote.data.dir'.\n", body=body)
-        return _response(200, remote(), "application/json", body=body)
+        wanted = parse_qs(query).get("table", [""])[0]
+        return _response(200, remote(wanted), "application/json", body=body)
     return _response(404, f"There is no {path} here; try /health, /metrics or /remote.\n", body=body)
 
 

@@ -22,6 +22,12 @@ def test_numbers_are_shown_by_table_and_in_all() -> None:
     assert (view.total.remote_bytes, view.tables_in_all, view.is_failing) == (30, 1, False)
 
 
+def test_buckets_are_named_with_their_partition() -> None:
+    """Where the table has some."""
+    buckets = [{"partition": None, "bucket": 1, **NUMBERS}, {"partition": "2026", "bucket": 0, **NUMBERS}]
+    assert [one.name for one in view_of({"buckets": buckets}).buckets] == ["1", "2026/0"]
+
+
 def test_a_failure_is_told_without_passwords() -> None:
     """Neither in the place nor in the reason."""
     told = {

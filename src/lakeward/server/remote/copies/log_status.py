@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any
 
 from lakeward.model.bucket import TableBucket
+from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock
 from lakeward.server.archive.remote_logs import RemoteLogs
 from lakeward.server.buckets.logs import Logs
@@ -21,6 +23,8 @@ from lakeward.telemetry.rows import remote as metric_rows
 _FRESH_S = 0.2
 #: So many buckets are looked at without a break.
 _AT_ONCE = 50
+#: … and shown of one table.
+_BUCKETS_MAX = 1000
 
 
 @dataclass(slots=True)
@@ -98,10 +102,12 @@ class RemoteLogStatus:
                 counted.total.add(one)
         self._counted, self._counted_s = counted, self._clock.monotonic()
 
-    def _buckets(self) -> Iterator[tuple[TableBucket, TableNumbers]]:
+    def _buckets(self, table_id: int | None = None) -> Iterator[tuple[TableBucket, TableNumbers]]:
         """Buckets that have something: logs in use, at rest as they were last seen, and what is remote of others."""
         opened = dict(self._local.all())
         for bucket in opened.keys() | self._copies.at_rest.keys() | self._logs.pointers.keys():
+            if table_id not in {None, bucket.table_id}:
+                continue
             log = opened.get(bucket)
             numbers = self._at_rest(bucket) if log is None else self._in_use(bucket, log)
             pointer = self._logs.pointers.get(bucket)
@@ -127,10 +133,11 @@ class RemoteLogStatus:
 
     # -- for people
 
-    def document(self) -> dict[str, Any]:
-        """Everything as one JSON document."""
+    def document(self, table: str = "") -> dict[str, Any]:
+        """Everything as one JSON document; of the table that is named, its buckets as well."""
         counted, trouble, done = self.numbers(), self._copies.trouble, self._copies.counts
-        return {
+        more = {"buckets": self._bucket_rows(table)} if table else {}
+        return more | {
             "store": self._logs.url("").rstrip("/"),
             "is_failing": trouble.is_there,
             "reason": trouble.last_reason,
@@ -143,6 +150,18 @@ class RemoteLogStatus:
             **asdict(counted.total),
             "tables": [{"table": name, **asdict(one)} for name, one in sorted(counted.tables.items())],
         }
+
+    def _bucket_rows(self, name: str) -> list[dict[str, Any]]:
+        table = self._catalog.table_by_path(TablePath.parse(name))
+        if table is None:
+            return []
+        names: dict[int | None, str | None] = {None: None}
+        names |= {one.partition_id: one.name for one in self._catalog.partitions_of(table.table_id)}
+        rows = [
+            {"partition": names.get(bucket.partition_id), "bucket": bucket.bucket, **asdict(one)}
+            for bucket, one in islice(self._buckets(table.table_id), _BUCKETS_MAX)
+        ]
+        return sorted(rows, key=lambda row: (row["partition"] or "", row["bucket"]))
 
     # -- for Prometheus
 
