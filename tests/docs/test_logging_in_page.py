@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from forked import run_in_shell
 from server_process import ServerProcess
 
 _PAGE = Path(__file__).parents[2] / "docs" / "guides" / "logging-in.md"
@@ -40,14 +40,4 @@ def test_the_guide_can_be_followed(tmp_path: Path) -> None:
 
 def _run(kind: str, text: str, server: str, directory: Path) -> subprocess.CompletedProcess[str]:
     programs = {"sh": ["bash", "-euo", "pipefail", "-c", text], "python": [sys.executable, "-c", text]}
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return subprocess.run(
-        programs[kind],
-        cwd=directory,
-        env={**os.environ, "LAKEWARD_SERVER": server, "PATH": path},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    return run_in_shell(programs[kind], directory=directory, timeout_s=100, LAKEWARD_SERVER=server)

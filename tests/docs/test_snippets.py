@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked import run_in_shell
 from server_process import ServerProcess
 
 _ROOT = Path(__file__).parents[2]
@@ -62,13 +62,5 @@ def test_the_page_of_remote_storage_runs(new_server: Callable[..., ServerProcess
 
 def _run(language: str, text: str, server: str, directory: Path) -> subprocess.CompletedProcess[str]:
     programs = {"sh": ["bash", "-euo", "pipefail", "-c", text], "python": [sys.executable, "-c", text]}
-    beside_python = str(Path(sys.executable).parent)
-    return subprocess.run(
-        programs[language],
-        cwd=directory,
-        env={**os.environ, "LAKEWARD_SERVER": server, "PATH": f"{beside_python}:{os.environ['PATH']}"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=180,  # Spark takes its time to start
-    )
+    # Spark takes its time to start.
+    return run_in_shell(programs[language], directory=directory, timeout_s=180, LAKEWARD_SERVER=server)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import run_in_shell
 from server_process import ServerProcess
 
 from lakeward.query.read.query_metrics import QueryMetrics
@@ -40,16 +38,8 @@ def test_every_metric_is_on_the_page() -> None:
 
 
 def _run(text: str, server: str, directory: Path) -> str:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", text],
-        cwd=directory,
-        env={**os.environ, "LAKEWARD_SERVER": server, "PATH": path},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    program = ["bash", "-euo", "pipefail", "-c", text]
+    done = run_in_shell(program, directory=directory, timeout_s=100, LAKEWARD_SERVER=server)
     assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -7,11 +7,14 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
+
+import quick_command
 
 from lakeward.runtime.process.child import Child
 
@@ -91,6 +94,28 @@ def run(command: Sequence[str], *, stdin: str = "", timeout_s: float = 60) -> su
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
+def run_in_shell(
+    program: Sequence[str], *, directory: Path, timeout_s: float, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that may type `lakeward …`, which the nursery forks, and `python`; to its end."""
+    with tempfile.TemporaryDirectory() as place:
+        command = Path(place) / "lakeward"
+        command.write_text(f"#!{sys.executable} -IS\n{Path(quick_command.__file__).read_text()}")
+        command.chmod(0o755)
+        door = _nursery_of("commands").door
+        path = f"{place}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return subprocess.run(
+            program,
+            cwd=directory,
+            env={**os.environ, **environment, "PATH": path, quick_command.DOOR: str(door)},
+            pass_fds=[door],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+        )
+
+
 class _Nursery:
     """One nursery of this process, and the door to it."""
 
@@ -107,6 +132,11 @@ class _Nursery:
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # threads do not survive a fork
             )
         self._process.returncode = 0  # it ends when the door is closed, with us; nobody waits for it
+
+    @property
+    def door(self) -> int:
+        """Its descriptor, for programs that ask by themselves."""
+        return self._door.fileno()
 
     def ask(self, asked: dict[str, Any], descriptors: list[int]) -> None:
         """Have a program started."""
