@@ -1,6 +1,7 @@
 """`python -m lakeward` and `lakeward` are the command line."""
 
-import signal
+# What `signal` stands on, and there at once: that takes milliseconds to load, in which a Ctrl-C would be a traceback.
+import _signal as signal  # type: ignore[import-not-found]
 
 __all__ = ["main"]
 
