@@ -11,7 +11,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.api import Api
 from lakeward.protocol.codec import Parts, decode, decode_in_steps, encode_parts
 from lakeward.protocol.frames import RequestHeader, response_frame
-from lakeward.protocol.messages.metadata import ApiVersionsResponse, PbApiVersion
+from lakeward.protocol.messages.metadata import ApiVersionsRequest, ApiVersionsResponse, PbApiVersion
 from lakeward.rpc.error_answers import error_of, request_refusal
 from lakeward.rpc.server_connection import ServerConnection
 
@@ -184,9 +184,14 @@ class Dispatcher:
         request_types: Mapping[Api, type[Any]] | None = None,
         elements_max: int = 30_000,
         witness: Witness | None = None,
+        on_hello: Callable[[str, str], None] = lambda _name, _version: None,
     ) -> None:
-        """`request_types` names other classes than the API's own to read some requests as."""
+        """`request_types` names other classes than the API's own to read some requests as.
+
+        `on_hello` hears what clients say they are, when they ask for versions.
+        """
         self._witness = witness
+        self._on_hello = on_hello
         self._elements_max = elements_max
         self._request_types = {api: api.request for api in Api} | dict(request_types or {})
         self._handlers: dict[Api, Handler] = dict(handlers)
@@ -220,7 +225,8 @@ class Dispatcher:
             answer = yield from answer
         return answer
 
-    def _api_versions(self, _request: Any, _exchange: Exchange) -> ApiVersionsResponse:
+    def _api_versions(self, request: ApiVersionsRequest, _exchange: Exchange) -> ApiVersionsResponse:
+        self._on_hello(request.client_software_name, request.client_software_version)
         # server_type is left out: one port plays both roles, and clients then skip their check.
         apis = sorted(self._handlers, key=lambda api: api.value)
         return ApiVersionsResponse(

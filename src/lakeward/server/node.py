@@ -47,6 +47,7 @@ from lakeward.server.report.process_metrics import ProcessMetrics
 from lakeward.server.report.request_meter import RequestMeter
 from lakeward.server.report.request_traces import RequestTraces
 from lakeward.server.report.scrape import Scrape
+from lakeward.server.report.seen_clients import SeenClients
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.kv.lazy_kv import KV_REQUEST_TYPES
 from lakeward.server.tablet.requests.request_spans import RequestSpans
@@ -139,6 +140,7 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     )
     handlers = {**roles.handlers(), Api.AUTHENTICATE: access.doorkeeper.authenticate}
     books = roles.coordinator
+    clients = SeenClients()
     meter = RequestMeter(grants.ledger, ground.clock.monotonic)
     meter.declare(metrics)
     dispatcher = Dispatcher(
@@ -146,10 +148,11 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
         KV_REQUEST_TYPES,
         options.get(rows.MAX_ELEMENTS),
         meter if followed is None else RequestTraces(followed, meter),
+        clients.note,
     )
     pages = partial(
         http.answer,
-        health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock),
+        health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock, clients),
         metrics=Scrape(loop, metrics.text_steps, ground.clock.monotonic),
         remote=None if roles.remote is None else roles.remote.status,
     )

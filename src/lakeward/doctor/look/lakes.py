@@ -11,6 +11,7 @@ from lakeward.doctor.look.look import sentence
 from lakeward.errors import LakewardError
 from lakeward.lake.catalog_of import format_name, lake_properties
 from lakeward.model.table import TableInfo
+from lakeward.options.secrets import without_passwords
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.lake.cold_part import LakeUnavailableError, open_reader
@@ -36,21 +37,22 @@ async def look_at_lakes(conn: AsyncConnection) -> Mapping[str, Any]:
         if len(by_lake) == _LAKES_MAX:
             break
     given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()}
-    tried = (asyncio.to_thread(_try, info, given) for info in by_lake.values())
+    tried = (asyncio.to_thread(_try, info, place, given) for (_, place), info in by_lake.items() if place)
     return {"lakes": await asyncio.gather(*tried)}
 
 
 def _lake_of(conn: AsyncConnection, info: TableInfo) -> tuple[str, str]:
     known = lake_properties(info, conn.lake_properties)
-    return format_name(info), known.get("uri") or known.get("warehouse") or ""
+    return format_name(info), without_passwords(known.get("uri") or known.get("warehouse") or "")
 
 
-def _try(info: TableInfo, options: Mapping[str, str]) -> LakeFacts:
+def _try(info: TableInfo, place: str, options: Mapping[str, str]) -> LakeFacts:
     lake = format_name(info), str(info.path)
     try:
         reader = open_reader(info, options)
-        if reader is not None:
-            reader.snapshots()
+        if reader is None:
+            return LakeFacts(*lake, trouble=f"the cluster was told of a snapshot of it, and there is none at {place}.")
+        reader.snapshots()
     except LakeUnavailableError as wrong:
         return LakeFacts(*lake, trouble=sentence(wrong))
     except Exception as wrong:  # noqa: BLE001 - catalogs fail in as many ways as there are libraries

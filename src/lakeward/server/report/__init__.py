@@ -2,6 +2,7 @@
 
 http             GET /health, /metrics and /remote on the same port
 health           what /health answers, and what is counted of damaged logs
+seen_clients     which clients have come
 scrape           the text of all metrics, made while clients are served
 request_meter    requests, errors and times by API
 table_survey     rows, bytes, logs and states of each table

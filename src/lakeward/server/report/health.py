@@ -10,19 +10,23 @@ from typing import Any
 from lakeward.runtime.trusted_clock import TrustedClock
 from lakeward.runtime.version import VERSION
 from lakeward.server.buckets.logs import Logs
+from lakeward.server.report.seen_clients import SeenClients
 from lakeward.telemetry.metrics import Metrics
 from lakeward.telemetry.rows import storage as metric_rows
 
 _DAMAGES_SHOWN_MAX = 100
 
 
-def health(tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock: TrustedClock) -> str:
+def health(
+    tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock: TrustedClock, clients: SeenClients
+) -> str:
     """One JSON document; `stopped` says why nothing may be written, if nothing may."""
     node: dict[str, Any] = {
         "status": "ok",
         "tables": sum(1 for _ in tables),
         "version": VERSION,
         "time_ms": clock.now_ms(),
+        "clients": clients.document(),
     }
     damaged = [
         {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
