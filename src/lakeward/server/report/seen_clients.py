@@ -17,7 +17,7 @@ class SeenClients:
 
     def note(self, name: str, version: str) -> None:
         """Somebody has come."""
-        client = _shown(name), _shown(version)
+        client = _plain_text(name), _plain_text(version)
         self._seen.pop(client, None)
         self._seen[client] = None
         if len(self._seen) > _CLIENTS_MAX:
@@ -28,5 +28,5 @@ class SeenClients:
         return [{"name": name, "version": version} for name, version in self._seen]
 
 
-def _shown(text: str) -> str:
+def _plain_text(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text[:_LETTERS_MAX])
