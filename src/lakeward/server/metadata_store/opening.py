@@ -14,6 +14,9 @@ from lakeward.storage.disk.directories import stray_directories
 
 SCHEMA_VERSION = 1
 _SHOWN = 3
+#: Bytes of a database's head: how it is written and read, 1 by a rollback journal, 2 by a log.
+_FORMAT_VERSIONS = (18, 20)
+_PLAIN, _WITH_LOG = b"\x01\x01", b"\x02\x02"
 
 
 def new_database() -> sqlite3.Connection:
@@ -39,7 +42,7 @@ def fill(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connectio
         if found.is_unsealed:
             _read_unsealed(files.image, connection)
         elif found.image is not None:
-            connection.deserialize(found.image.content)
+            connection.deserialize(plain_database(found.image.content))
         elif found.identity is not None or found.troubles:
             raise files.refusal("there is no image of it that can be read", found)
         _check_version(files.image, connection)
@@ -47,6 +50,15 @@ def fill(files: MetadataFiles, found: ProvenState, connection: sqlite3.Connectio
             SqliteChange(connection).make_again(statements)
     except sqlite3.Error as wrong:
         raise files.refusal(f"it is a damaged file ({wrong})", found) from wrong
+
+
+def plain_database(content: bytes) -> bytes:
+    """A database that SQLite takes into memory: early releases marked theirs as one that has a log beside it.
+
+    The mark is copied along with the rest, so images that were written from such a file have it, too.
+    """
+    start, end = _FORMAT_VERSIONS
+    return content[:start] + _PLAIN + content[end:] if content[start:end] == _WITH_LOG else content
 
 
 def _read_unsealed(path: Path, connection: sqlite3.Connection) -> None:

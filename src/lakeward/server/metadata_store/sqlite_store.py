@@ -20,7 +20,7 @@ from lakeward.runtime.files.whole_file import replace_file
 from lakeward.server.metadata_store.files import MetadataFiles, ProvenState
 from lakeward.server.metadata_store.image import Image
 from lakeward.server.metadata_store.journal import Journal
-from lakeward.server.metadata_store.opening import load, new_database, strays_of, unusable
+from lakeward.server.metadata_store.opening import load, new_database, plain_database, strays_of, unusable
 from lakeward.server.metadata_store.port import (
     DatabaseRecord,
     Document,
@@ -162,7 +162,7 @@ class SqliteMetadataStore:
     def image(self) -> Image:
         """All changes up to now; on any thread."""
         with self._lock:
-            return Image(self._identity, self._generation, self._connection.serialize())
+            return Image(self._identity, self._generation, plain_database(self._connection.serialize()))
 
     def strays(self) -> list[Path]:
         """Directories with data of tables and partitions whose ids have not been given out."""
