@@ -2,6 +2,7 @@
 
 databases  list, create, drop
 tables     list, describe, create, alter, drop
+advise     … what to change about them
 compact    … fewer, larger files in the lake
 partitions list, create, drop
 offsets    where each bucket's log begins and ends

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakeward.cli.commands.tables.advise import advise
 from lakeward.cli.commands.tables.compact import compact
 from lakeward.cli.files.formats import open_rows
 from lakeward.cli.input.command_tree import Verbs
@@ -33,6 +34,7 @@ def tables() -> None:
     """
 
 
+tables.add_command(advise)
 tables.add_command(compact)
 
 
