@@ -60,7 +60,9 @@ def _use(kv: KvTablet, table: KvTable) -> None:
     keys = [bytes([i]) for i in range(3)]
     rows = Spans.of([bytes(codec.encode((i, *_ROW))) for i in range(3)])
     for batch in (build_kv_batch(1, Spans.of(keys), rows), build_kv_batch(1, Spans.of(keys[:1]), None)):
-        kv.put(parse_kv_batch(batch), (), 0)
+        parsed = parse_kv_batch(batch)
+        kv.check(parsed, 0)
+        kv.put(parsed, (), 0)
     asked = AskedKeys.of(memoryview(encode(PbLookupReqForBucket(bucket_id=0, keys=tuple(keys)))))
     packed_values(asked, kv.get(asked.keys))
     values = kv.scan(2).values
