@@ -55,6 +55,7 @@ check: lint ## the daily loop: lint, pages, unit tests
 	$(BIN)/python -m lakeward.spark.scripts.reference --check
 	$(BIN)/python -m lakeward.pipelines.reference --check
 	$(BIN)/python -m lakeward.telemetry.reference --check
+	$(BIN)/python -m lakeward.monitoring.reference --check
 	$(BIN)/python -m pytest -n 2 tests/unit tests/tidy
 	$(BIN)/python -m pytest -n 2 tests/docs -m 'not slow'
 
@@ -102,6 +103,7 @@ docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.spark.scripts.reference
 	$(BIN)/python -m lakeward.pipelines.reference
 	$(BIN)/python -m lakeward.telemetry.reference
+	$(BIN)/python -m lakeward.monitoring.reference
 
 clean: ## remove .venv, caches and the demo's data
 	rm -rf $(VENV) .demo .demo-s3 .peer build dist src/*.egg-info

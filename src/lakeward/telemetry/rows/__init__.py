@@ -10,5 +10,6 @@ remote      copies in remote storage
 security    logins, principals, grants
 process     memory, CPU, files, the event loop
 reporting   what was sent elsewhere
+jobs        streaming statements of scripts
 services    the tiering service, pipelines, queries
 """

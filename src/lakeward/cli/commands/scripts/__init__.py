@@ -9,5 +9,6 @@ script_start  … a session of Spark, and a script on it
 script_error  … where in the text it went wrong
 spark_quiet   … what Spark says goes into a file
 job_lines     a line of progress for each job
+job_metrics   what they count, for Prometheus
 jobs          what runs here, or ran
 """

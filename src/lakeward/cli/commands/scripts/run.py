@@ -39,6 +39,7 @@ def script_options(command: Callable[..., Any]) -> Any:
 @click.option("-e", "--execute", "statements", metavar="TEXT", help="Run this text instead of a file.")
 @script_options
 @click.option("--watch", is_flag=True, help="Show more of each stream.")
+@click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics for Prometheus on this port.")
 @output_option("table", "json", "csv")
 @on_server
 @click.pass_context
@@ -52,6 +53,7 @@ def run(
     settings: dict[str, str],
     checkpoints: str | None,
     watch: bool,
+    metrics_port: int | None,
     output: str,
 ) -> None:
     """Run a script of SQL on Spark.
@@ -84,6 +86,7 @@ def run(
         checkpoints=checkpoints,
         output=output,
         is_detailed=watch,
+        metrics_port=metrics_port,
         is_debug=session.debug,
     )
     context.exit(run.to_the_end())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakeward.cli.commands.scripts.job_lines import JobLines, tell_end
+from lakeward.cli.commands.scripts.job_metrics import JobMetrics
 from lakeward.cli.commands.scripts.live_output import write_changes
 from lakeward.cli.commands.scripts.run_signals import StopSignal, raised_signals
 from lakeward.cli.commands.scripts.script_error import headline, tell_error
@@ -29,6 +30,7 @@ from lakeward.spark.scripts.jobs.job_home import JobHome
 from lakeward.spark.scripts.jobs.job_record import JobState
 from lakeward.spark.scripts.jobs.jobs import Jobs
 from lakeward.spark.setup.beside import begin_beside, give_up, wait_beside
+from lakeward.tiering.watch.service_metrics import MetricsPage
 
 if TYPE_CHECKING:
     from lakeward.spark.scripts.state.live_rows import LiveRows
@@ -51,6 +53,7 @@ class ScriptRun:
         checkpoints: str | None,
         output: str,
         is_detailed: bool = False,
+        metrics_port: int | None = None,
         is_debug: bool = False,
     ) -> None:
         """`path` is the file that the text is of; `settings` are of scripts, of Spark and of the client."""
@@ -61,6 +64,7 @@ class ScriptRun:
         self._home = JobHome.of_environment()
         self._jobs = Jobs(self._home, checkpoints=checkpoints, script=path, texts=_inserts(text))
         self._lines = JobLines(SystemClock(), is_detailed=is_detailed)
+        self._metrics_port = metrics_port
         self._told: set[str] = set()
         self._spark: Any = None
         self._done = 0
@@ -70,7 +74,11 @@ class ScriptRun:
     def to_the_end(self) -> int:
         """Run it; the exit code."""
         log = self._home.log_file(os.getpid())
-        with quiet_spark(log, self._lines.interrupt), self._lines:
+        with quiet_spark(log, self._lines.interrupt), self._lines, contextlib.ExitStack() as stack:
+            if self._metrics_port is not None:
+                page = MetricsPage(JobMetrics(lambda: tuple(self._jobs.started)), self._metrics_port)
+                stack.callback(page.close)
+                say(f"Metrics are at http://localhost:{page.port}/metrics.")
             logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
             try:
                 with raised_signals():
