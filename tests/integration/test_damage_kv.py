@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import urllib.request
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from damage import KINDS, flip, segments_of
+from eventually import eventually
 from server_process import ServerProcess
 from wire_client import WireCluster
 from wire_kv import WireKv
@@ -135,3 +138,25 @@ def run(*arguments: str, code: int = 0) -> str:
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == code, done.output
     return done.stdout
+
+
+def test_the_scrubber_reads_snapshots_too(server: ServerProcess) -> None:
+    """One that rots under a running server is told once by the log, and by health and metrics until it is gone."""
+    server.options |= {"kv.snapshot.interval": "100ms"}
+    with server:
+        with WireCluster.of(server.bootstrap) as cluster:
+            WireKv(WireTable.find(cluster, PATH)).upsert((1, "later", 1))
+        assert eventually(lambda: any(server.data_dir.glob("db/k-*/kv-0/snapshot-*/manifest.json")))
+        server.stop()
+    for path in server.data_dir.glob("db/k-*/kv-0/snapshot-*/manifest.json"):
+        flip(path, 40)
+    server.options |= {"kv.snapshot.interval": "1h", "log.scrub.interval": "100ms", "log.scrub.rate": "100mb"}
+    with server:
+        assert eventually(lambda: "is not as it was written" in server.log_text)
+        with urllib.request.urlopen(f"http://{server.bootstrap}/health") as answer:
+            assert "snapshot-" in json.load(answer)["damaged_snapshots"][0]
+        with urllib.request.urlopen(f"http://{server.bootstrap}/metrics") as answer:
+            assert re.search(r"lakeward_damaged_snapshots [1-9]", answer.read().decode())
+        server.stop()
+    told = [line for line in server.log_text.splitlines() if "is not as it was written" in line]
+    assert len(told) == len(set(told))

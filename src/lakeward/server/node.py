@@ -152,7 +152,9 @@ async def start_node(options: ServerOptions, doors: Doors) -> Node:
     )
     pages = partial(
         http.answer,
-        health=lambda: health(roles.coordinator.catalog.tables(), logs, roles.space.reasons, ground.clock, clients),
+        health=lambda: health(
+            books.catalog.tables(), logs, roles.space.reasons, ground.clock, clients, scrubber.damage_found()
+        ),
         metrics=Scrape(loop, metrics.text_steps, ground.clock.monotonic),
         remote=None if roles.remote is None else roles.remote.status,
     )

@@ -58,6 +58,7 @@ def declare_metrics(
         rows.OPEN_LOG_FILES: lambda: len(ground.files),
         rows.DISK_FREE: lambda: space.free_bytes,
         rows.DISK_TOTAL: lambda: space.total_bytes,
+        rows.DAMAGED_SNAPSHOTS: lambda: len(scrubber.damage_found()),
         rows.WRITES_STOPPED: lambda: int(bool(space.reasons)),
         rows.CLOCK_IN_DOUBT: lambda: int(ground.clock.trouble is not None),
     }

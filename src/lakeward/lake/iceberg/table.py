@@ -83,7 +83,7 @@ class IcebergTable:
             if files.equality_deletes:
                 raise ErrorCode.INVALID_TABLE.error(
                     f"{info.path} holds equality deletes of another tiering service in the lake, which this one does "
-                    "not read. Compact the table with Iceberg's rewrite_data_files first."
+                    f"not read. Apply them first: lakeward tables compact {info.path}"
                 )
             found[places.of(values)] = files
         return found

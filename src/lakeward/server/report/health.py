@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from lakeward.runtime.trusted_clock import TrustedClock
@@ -18,9 +19,14 @@ _DAMAGES_SHOWN_MAX = 100
 
 
 def health(
-    tables: Iterable[object], logs: Logs, stopped: Mapping[str, Any], clock: TrustedClock, clients: SeenClients
+    tables: Iterable[object],
+    logs: Logs,
+    stopped: Mapping[str, Any],
+    clock: TrustedClock,
+    clients: SeenClients,
+    snapshots: Iterable[Path] = (),
 ) -> str:
-    """One JSON document; `stopped` says why nothing may be written, if nothing may."""
+    """One JSON document; `stopped` says why nothing may be written, if nothing may; `snapshots` are damaged ones."""
     node: dict[str, Any] = {
         "status": "ok",
         "tables": sum(1 for _ in tables),
@@ -34,6 +40,9 @@ def health(
     ]
     if damaged:
         node |= {"status": "damaged", "damaged": damaged}
+    # They cost no row: older ones and the log are used, so the status is as before.
+    if told := [str(path) for path in islice(snapshots, _DAMAGES_SHOWN_MAX)]:
+        node["damaged_snapshots"] = told
     if stopped:
         node |= {"status": "read-only", **stopped}
     if clock.trouble is not None:

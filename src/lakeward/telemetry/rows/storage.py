@@ -61,6 +61,12 @@ GIVEN_UP = _gauge(
     "Ranges of offsets that were given up by a repair.",
     "They are lost for good; their readers go on behind them.",
 )
+DAMAGED_SNAPSHOTS = _gauge(
+    "lakeward_damaged_snapshots",
+    "snapshots",
+    "Snapshots of states that the scrubber found damaged.",
+    "Must be 0. No row is lost while the log reaches back to an older one; look at the disk.",
+)
 SCRUBBED = _counter(
     "lakeward_scrubbed_bytes_total",
     "bytes",

@@ -131,10 +131,10 @@ def newest_good_snapshot(disk: Files, directory: Path) -> Snapshot | None:
     return next((s for s in stored_snapshots(disk, directory) if _is_good(s)), None)
 
 
-def damaged_snapshots(disk: Files, directory: Path) -> list[Path]:
-    """The snapshots of which not every byte is as it was written. Reads all of them."""
+def damaged_snapshots(disk: Files, directory: Path, pause: Callable[[int], None] | None = None) -> list[Path]:
+    """The snapshots of which not every byte is as it was written. Reads all of them; `pause` hears how much."""
     found = ((path, _read_manifest(disk, path)) for path in _snapshot_directories(disk, directory))
-    return [path for path, snapshot in found if snapshot is None or not _is_good(snapshot)]
+    return [path for path, snapshot in found if snapshot is None or not _is_good(snapshot, pause)]
 
 
 def usable_snapshot(disk: Files, directory: Path, log_start: int, log_end: int) -> Snapshot | None:
@@ -156,10 +156,10 @@ def usable_snapshot(disk: Files, directory: Path, log_start: int, log_end: int) 
     return snapshot
 
 
-def _is_good(snapshot: Snapshot) -> bool:
+def _is_good(snapshot: Snapshot, pause: Callable[[int], None] | None = None) -> bool:
     try:
         return all(
-            _size_and_checksum(snapshot.disk, snapshot.path / name, None, size) == (size, crc)
+            _size_and_checksum(snapshot.disk, snapshot.path / name, None, size, pause) == (size, crc)
             for name, (size, crc) in snapshot.files.items()
         )
     except OSError:
@@ -212,7 +212,11 @@ def _known_checksums(disk: Files, directory: Path) -> dict[str, tuple[int, tuple
 
 
 def _size_and_checksum(
-    disk: Files, path: Path, known: tuple[int, tuple[int, int]] | None, size_expected: int | None = None
+    disk: Files,
+    path: Path,
+    known: tuple[int, tuple[int, int]] | None,
+    size_expected: int | None = None,
+    pause: Callable[[int], None] | None = None,
 ) -> tuple[int, int]:
     facts = disk.facts(path)
     if known is not None and known[0] == facts.number and known[1][0] == facts.size:
@@ -225,6 +229,8 @@ def _size_and_checksum(
         while piece := file.pread(_READ_BYTES, at):
             crc = checksum(piece, crc)
             at += len(piece)
+            if pause is not None:
+                pause(len(piece))
         if size_expected is None:
             file.sync()
     finally:

@@ -16,7 +16,7 @@ from lakeward.lake.formats import lake_format
 from lakeward.lake.iceberg.commit.file_changes import FileChanges
 from lakeward.lake.iceberg.read.equality_deletes import without
 from lakeward.lake.iceberg.read.reader import IcebergReader, local_reader
-from lakeward.lake.port import LakePlace
+from lakeward.lake.port import Compacts, LakePlace
 from lakeward.query.plan.splits import LakeSplit, split_of_json
 from lakeward.records.arrow.arrow_types import arrow_schema
 
@@ -103,3 +103,16 @@ def test_values_of_another_width_are_the_same() -> None:
         pa.record_batch({"id": pa.array([1, 2, 3], pa.int64())}), [pa.table({"id": pa.array([2], pa.int32())})]
     )
     assert found.column("id").to_pylist() == [1, 3]
+
+
+def test_a_compaction_by_hand_applies_them(rounds: Rounds) -> None:
+    """Then any reader sees the same rows, one that knows no such deletes too, and files of deletes are gone."""
+    delete(rounds, 0, pa.table({"id": pa.array([1, 3], pa.int64())}))
+    before = read(rounds, "id", "name")
+    assert isinstance(rounds.table, Compacts)
+    done = rounds.table.compact_fully(lambda _: None)
+    assert (done.deletes, done.after.files) == (1, 1)
+    assert read(rounds, "id", "name") == before
+    table = pyiceberg_table(rounds.warehouse)
+    assert table.inspect.delete_files().num_rows == 0
+    assert sorted(row["id"] for row in table.scan().to_arrow().to_pylist()) == [row["id"] for row in before]
