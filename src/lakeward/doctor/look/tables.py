@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lakeward.client.tables.table import AsyncTable
 
 #: Bounds of one look: tables, buckets and partitions of a table, buckets of a table whose oldest row is looked for.
-TABLES_MAX = 500
+TABLES_MAX = 2000
 _PARTITIONS_MAX = 16
 _BUCKETS_MAX = 1024
 _PEEKS_MAX = 4
