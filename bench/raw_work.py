@@ -103,8 +103,8 @@ class RawClient:
 def measure(target: Target, megabytes: int = 300) -> tuple[float, float]:
     """Appends and fetches as shares of the loopback's rate, which is measured before and after each."""
     client = RawClient(target)
-    table_id = _create(client)
-    frame = _append_frame(table_id)
+    table_id = create(client)
+    frame = append_frame(table_id)
     count = (megabytes << 20) // len(frame)
     before = loopback_rate(megabytes << 20)
     append = _append(client, frame, count)
@@ -116,7 +116,8 @@ def measure(target: Target, megabytes: int = 300) -> tuple[float, float]:
     return append / ((before + between) / 2), fetch / ((between + after) / 2)
 
 
-def _create(client: RawClient) -> int:
+def create(client: RawClient) -> int:
+    """The table, anew; its number."""
     schema = Schema.of([(f"c{i}", t.BIGINT()) for i in range(10)])
     properties = {"table.log.arrow.compression.type": "NONE"}
     descriptor = TableDescriptor(schema, bucket_count=1, properties=properties)
@@ -126,11 +127,12 @@ def _create(client: RawClient) -> int:
     return int(client.ask(Api.GET_TABLE_INFO, GetTableInfoRequest(table_path=_PATH)).table_id)
 
 
-def _append_frame(table_id: int) -> bytes:
+def append_frame(table_id: int, rows: int = _BATCH_ROWS) -> bytes:
+    """An append of one batch, as it goes over the wire."""
     random = np.random.default_rng(1)
-    batch = pa.record_batch({f"c{i}": random.integers(0, 1 << 40, _BATCH_ROWS) for i in range(10)})
+    batch = pa.record_batch({f"c{i}": random.integers(0, 1 << 40, rows) for i in range(10)})
     message = batch.serialize().to_pybytes()
-    header = BatchHeader(0, 0, 0, 0, 0, 1, 1, _BATCH_ROWS - 1, -1, -1, _BATCH_ROWS)
+    header = BatchHeader(0, 0, 0, 0, 0, 1, 1, rows - 1, -1, -1, rows)
     sealed = bytearray(write_header(header) + message)
     seal(sealed)
     bucket = PbProduceLogReqForBucket(bucket_id=0, records=bytes(sealed))

@@ -15,10 +15,18 @@ import pytest
 from eventually import eventually
 from otlp_receiver import OtlpReceiver, attributes
 from server_process import ServerProcess
+from tiering_runs import TIERED, Warehouse
 
 import lakeward as client
 from lakeward.errors import LakewardError
+from lakeward.runtime.clock import SystemClock
+from lakeward.runtime.entropy import SystemEntropy
+from lakeward.telemetry.otlp.resource import Resource
+from lakeward.telemetry.reporters.otlp_collector import OtlpCollector
+from lakeward.telemetry.reporters.span_sender import SpanSender
 from lakeward.telemetry.rows.every_row import EVERY_ROW, SERVER_TABLES
+from lakeward.telemetry.tracing.tracer import Tracer
+from lakeward.tiering.round.round import run_round
 
 #: What only a server with remote storage, an audit log, grants or traces shows.
 ELSEWHERE = re.compile("lakeward_(remote_.*|audit_lost_total|acls|spans_total)")
@@ -271,3 +279,25 @@ def test_an_open_port_beside_closed_listeners_is_refused(tmp_path: Path) -> None
     )
     with pytest.raises(AssertionError, match="while all listeners ask who"):
         server.start()
+
+
+def test_a_round_of_tiering_can_be_followed(watched: ServerProcess, receiver: OtlpReceiver, tmp_path: Path) -> None:
+    """Its steps are spans of one trace, in their order."""
+    tracer = Tracer(SystemClock(), SystemEntropy())
+    resource = Resource("lakeward-tier", "1", "here")
+    sender = SpanSender(OtlpCollector(receiver.url, 0.1, {}, resource, 0, tracer))
+    warehouse = Warehouse(watched.bootstrap, tmp_path / "lake")
+    with client.connect(watched.bootstrap) as conn:
+        table = conn.create_table("fluss.tiered", "id BIGINT", properties=TIERED)
+        table.append([{"id": 1}])
+        run_round(warehouse.context(tracer=tracer), warehouse.assigned(table))
+        conn.drop_table("fluss.tiered")
+    warehouse.close()
+    sender.close()
+    whole = next(span for span in receiver.spans() if span.name == "tiering round")
+    steps = [span for span in receiver.spans() if span.parent_span_id == whole.span_id]
+    assert attributes(whole)["table"] == "fluss.tiered"
+    assert [step.name for step in sorted(steps, key=lambda step: step.start_time_unix_nano)] == [
+        *("look at the lake", "plan", "tasks", "prepare", "lake commit", "report")
+    ]
+    assert {step.trace_id for step in steps} == {whole.trace_id}

@@ -137,22 +137,31 @@ def check_reporters(settings: Mapping[str, str]) -> None:
         )
     names = reporters_of(settings)
     if PUSH in names:
-        _check_url(PUSH_URL.key, push_url_of(settings), f"or '{GATEWAY_HOST.key}' and '{GATEWAY_PORT.key}'")
+        _check_place(PUSH_URL.key, push_url_of(settings), f"or '{GATEWAY_HOST.key}' and '{GATEWAY_PORT.key}'")
     if OTLP in names:
-        _check_url(OTLP_ENDPOINT.key, OTLP_ENDPOINT.read(settings), "such as http://localhost:4318")
+        _check_place(OTLP_ENDPOINT.key, OTLP_ENDPOINT.read(settings), "such as http://localhost:4318")
     for interval in (PUSH_INTERVAL, OTLP_INTERVAL):
         if interval.read(settings) < _SECOND_MS:
             raise _wrong(f"'{interval.key}' is shorter than a second, which no gateway is made for.")
 
 
-def _check_url(key: str, url: str | None, instead: str) -> None:
+def _check_place(key: str, url: str | None, instead: str) -> None:
     if url is None:
         raise _wrong(f"A reporter is asked for that has no address: set '{key}', {instead}.")
-    parts = urlsplit(url)
+    check_url(key, url)
+
+
+def check_url(key: str, url: str) -> None:
+    """Refuse what is no address, and one that holds a password; `key` is where it was written."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise _wrong(f"'{key}' is not a URL such as http://host:4318.")
     if has_user_info(url):
         raise _wrong(f"'{key}' holds a user or a password, which logs would show. They have options of their own.")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise _wrong(f"'{key}' is not a URL that begins with http:// or https://.")
 
 
 def _wrong(why: str) -> LakewardError:

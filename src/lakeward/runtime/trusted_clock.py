@@ -9,6 +9,7 @@ minutes, no data within a day, and is never silent.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta, tzinfo
 
 from lakeward.runtime.clock import Clock
@@ -26,6 +27,8 @@ class TrustedClock:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        #: Seconds that never go back; asked for several times by every request, hence without a call in between.
+        self.monotonic: Callable[[], float] = clock.monotonic
         self._elapsed = clock.since_boot
         self._base_ms, self._base_s = clock.now_ms(), clock.since_boot()
         self._jumped_s: float | None = None
@@ -89,10 +92,6 @@ class TrustedClock:
             self._held = None
             return now_ms
         return min(now_ms, held_ms + int((now_s - since_s) * 1000))
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return self._clock.monotonic()
 
     def since_boot(self) -> float:
         """The same, and they pass while the machine sleeps, too."""

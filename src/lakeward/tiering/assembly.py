@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeward.client.blocking.sync import Connection
 from lakeward.runtime.clock import Clock, SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.telemetry.tracing.tracer import Tracer
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.held_rounds import HeldRounds
 from lakeward.tiering.round.round import RoundContext, run_round
@@ -18,11 +19,13 @@ from lakeward.tiering.watch.watchers import Watcher, Watchers
 _SLOTS_MIN = 2
 
 
-def assemble(settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher) -> TieringService:
-    """A service that runs its rounds on a runner."""
+def assemble(
+    settings: TieringSettings, conn: Connection, runner: Runner, watcher: Watcher, tracer: Tracer | None = None
+) -> TieringService:
+    """A service that runs its rounds on a runner; a tracer follows them."""
     clock = SystemClock()
     catalogs = LakeCatalogs(settings.lake)
-    context = RoundContext(conn, catalogs, runner, clock, settings.bootstrap, settings.client)
+    context = RoundContext(conn, catalogs, runner, clock, settings.bootstrap, settings.client, tracer=tracer)
     return TieringService(
         conn,
         lambda held: run_round(context, held),

@@ -64,7 +64,7 @@ class Tracer:
         try:
             yield span
         except BaseException as wrong:
-            self.end(span, _error_text(wrong))
+            self.end(span, error_text(wrong))
             raise
         self.end(span)
 
@@ -80,5 +80,6 @@ class Tracer:
         return self._offset_ns + int(self._clock.monotonic() * 1e9)
 
 
-def _error_text(wrong: BaseException) -> str:
+def error_text(wrong: BaseException) -> str:
+    """What a span says of why it failed."""
     return wrong.message if isinstance(wrong, LakewardError) else type(wrong).__name__

@@ -23,6 +23,8 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo, TablePath
 from lakeward.options.tiering import DEAD_LETTER_TABLE, LAKE_WAREHOUSE, PAUSED, REQUESTED_MS, SKIP_DAMAGED, SKIP_LOST
 from lakeward.runtime.clock import Clock
+from lakeward.telemetry.tracing.tracer import Tracer
+from lakeward.telemetry.tracing.trail import Trail
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.damaged_buckets import before_damage, passed_ranges, read_up_to, without
 from lakeward.tiering.round.runner import Runner
@@ -68,10 +70,18 @@ class RoundContext:
     client: Mapping[str, str]
     #: Whether servers let a bucket's state be read (SCAN_KV); without, its changelog is.
     reads_state: bool = True
+    #: Follows rounds; None where nobody wants to see them.
+    tracer: Tracer | None = None
 
 
 def run_round(context: RoundContext, assigned: TieringRound) -> RoundReport:
     """Move what the log has and the lake lacks of one table."""
+    about = {"table": str(assigned.path), "epoch": str(assigned.tiering_epoch)}
+    with Trail(context.tracer, "tiering round", **about) as trail:
+        return _run_round(context, assigned, trail)
+
+
+def _run_round(context: RoundContext, assigned: TieringRound, trail: Trail) -> RoundReport:
     began = context.clock.monotonic()
     table = context.conn.table(str(assigned.path))
     if table.info.table_id != assigned.table_id:
@@ -81,30 +91,36 @@ def run_round(context: RoundContext, assigned: TieringRound) -> RoundReport:
         context, table.info
     ):  # our coordinator gives out no such table; Apache's does
         return RoundReport(assigned.path, None, repaired=False)
-    _remember_lake(context, table.info)
-    lake = context.catalogs.of(table.info).ensure(table.info)
-    known = lake.latest()
-    in_lake = _offsets_of(context, table.info, known)
-    repaired = known is not None and _repair(context, table.info, known, in_lake)
-    logs = _logs(table)
-    passed = passed_ranges(SKIP_DAMAGED.read(custom), assigned.path)
-    planned = generate(
-        table.info,
-        in_lake,
-        logs,
-        rows_per_split=_rows_per_split(in_lake, logs, context.runner.slots),
-        state_at_first=context.reads_state,
-        skips_lost=SKIP_LOST.read(custom),
-    )
+    with trail.step("look at the lake"):
+        _remember_lake(context, table.info)
+        lake = context.catalogs.of(table.info).ensure(table.info)
+        known = lake.latest()
+        in_lake = _offsets_of(context, table.info, known)
+        repaired = known is not None and _repair(context, table.info, known, in_lake)
+    with trail.step("plan"):
+        logs = _logs(table)
+        passed = passed_ranges(SKIP_DAMAGED.read(custom), assigned.path)
+        planned = generate(
+            table.info,
+            in_lake,
+            logs,
+            rows_per_split=_rows_per_split(in_lake, logs, context.runner.slots),
+            state_at_first=context.reads_state,
+            skips_lost=SKIP_LOST.read(custom),
+        )
     if not planned:
         return RoundReport(assigned.path, None, repaired, seconds=context.clock.monotonic() - began)
     splits = without(planned, passed)
-    done = context.runner.run(f"Tiering {assigned.path}", _tasks(context, table.info, lake, splits)) if splits else []
+    with trail.step("tasks", count=str(len(splits))):
+        tasks = _tasks(context, table.info, lake, splits) if splits else []
+        done = context.runner.run(f"Tiering {assigned.path}", tasks) if tasks else []
     results, behind = before_damage(done)
     read = read_up_to(in_lake, logs, results, passed)
     _check_progress(lake, in_lake, logs, done, read)
     lake.discard([r.written.record for r in behind])
-    snapshot = _commit_round(context, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results)
+    snapshot = _commit_round(
+        context, table.info, lake, known, assigned, end_offsets(in_lake, logs, read), results, trail
+    )
     asked_once = [option.key for option in (SKIP_LOST, SKIP_DAMAGED) if option.read(custom)]
     if asked_once:
         context.conn.alter_table(str(assigned.path), reset=asked_once)  # the next gap is a new question
@@ -248,6 +264,7 @@ def _commit_round(
     assigned: TieringRound,
     offsets: Mapping[TableBucket, int],
     results: Sequence[TaskResult],
+    trail: Trail,
 ) -> LakeSnapshot:
     """First letters and document, then the lake, then the server: a crash in between is repaired by the next round."""
     newest: dict[TableBucket, int] = {}
@@ -256,12 +273,15 @@ def _commit_round(
             newest[result.bucket] = max(newest.get(result.bucket, 0), result.newest_ms)
     written = [r.written.record for r in results]
     try:
-        deliver(context.conn, info, [letter for r in results for letter in r.letters])
-        path = context.conn.lake.prepare(info.path, info.table_id, offsets)
+        with trail.step("prepare"):
+            deliver(context.conn, info, [letter for r in results for letter in r.letters])
+            path = context.conn.lake.prepare(info.path, info.table_id, offsets)
         round_ = RoundProperties(info.table_id, offsets, assigned.tiering_epoch, path)
-        snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)
+        with trail.step("lake commit"):
+            snapshot = lake.commit(written, round_, None if known is None else known.snapshot_id)
     except LakeConflictError:
         lake.discard(written)  # of any other failure we cannot know whether the lake took them
         raise
-    _tell(context, info, snapshot.snapshot_id, path, offsets, newest)
+    with trail.step("report"):
+        _tell(context, info, snapshot.snapshot_id, path, offsets, newest)
     return snapshot

@@ -33,6 +33,7 @@ def _print_script(context: click.Context, _option: click.Parameter, wanted: bool
 @click.option("--master", default="local[*]", show_default=True, help="Spark's master.")
 @click.option("--conf", multiple=True, metavar="KEY=VALUE", callback=key_values, help="A setting of Spark.")
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics for Prometheus on this port.")
+@click.option("--otlp-endpoint", metavar="URL", help="Send traces of rounds to this collector of OpenTelemetry.")
 @click.option("--state-dir", type=click.Path(file_okay=False, path_type=Path), help="Where rounds under way are noted.")
 @click.option(
     "--submit-script", is_flag=True, is_eager=True, expose_value=False, callback=_print_script, help="See above."

@@ -17,12 +17,14 @@ from lakeward.cli.output.listing import say
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
+    from lakeward.telemetry.tracing.tracer import Tracer
     from lakeward.tiering.round.runner import Runner
     from lakeward.tiering.service import TieringService
     from lakeward.tiering.settings import TieringSettings
     from lakeward.tiering.watch.watchers import Watcher
 
 _LOCAL_SLOTS = 2
+_SPANS_EVERY_S = 2.0
 
 
 def run_service(
@@ -34,6 +36,7 @@ def run_service(
     master: str,
     conf: Mapping[str, str],
     metrics_port: int | None,
+    otlp_endpoint: str | None,
     state_dir: Path | None,
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
@@ -62,7 +65,8 @@ def run_service(
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
         runner = stack.enter_context(_runner(settings, engine, conn))
-        service = assemble(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]))
+        tracer = None if otlp_endpoint is None else _tracer(stack, otlp_endpoint, session.server)
+        service = assemble(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]), tracer)
         _stop_on_signals(service)
         say(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
         service.run()
@@ -78,6 +82,26 @@ def _metrics(stack: ExitStack, conn: Connection, port: int) -> Watcher:
     stack.callback(page.close)
     say(f"Metrics are at http://localhost:{page.port}/metrics.")
     return metrics
+
+
+def _tracer(stack: ExitStack, endpoint: str, server: str) -> Tracer:
+    """What follows every round, and is sent to a collector."""
+    from lakeward.options.metrics import check_url
+    from lakeward.runtime.clock import SystemClock
+    from lakeward.runtime.entropy import SystemEntropy
+    from lakeward.runtime.version import VERSION
+    from lakeward.telemetry.otlp.resource import Resource
+    from lakeward.telemetry.reporters.otlp_collector import OtlpCollector
+    from lakeward.telemetry.reporters.span_sender import SpanSender
+    from lakeward.telemetry.tracing.tracer import Tracer
+
+    check_url("--otlp-endpoint", endpoint)
+    clock = SystemClock()
+    tracer = Tracer(clock, SystemEntropy())
+    resource = Resource("lakeward-tier", VERSION, server)
+    collector = OtlpCollector(endpoint, _SPANS_EVERY_S, {}, resource, clock.now_ms(), tracer)
+    stack.callback(SpanSender(collector).close)
+    return tracer
 
 
 @contextmanager
