@@ -8,7 +8,7 @@ CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer test-containers bench check \
-    shim docs clean
+    shim docs pictures clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ bench: setup ## measure, also against Apache Fluss where Maven is present; write
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 	$(BIN)/python -m lakeward.spark.jvm.build
+
+pictures: setup ## make the pictures of the console again; needs Chromium
+	LAKEWARD_PICTURES=1 $(BIN)/python -m pytest -n 0 tests/console
 
 docs: setup ## print the reference pages again
 	$(BIN)/python -m lakeward.options.reference

@@ -28,7 +28,6 @@ def test_rows_that_come_in_are_seen_within_two_seconds(sight: Sight, server: Ser
             expect(page.locator('[data-line="rows_in"] polyline')).to_be_attached()
             expect(page.locator("#findings[aria-busy=false]")).to_be_visible(timeout=20_000)
             sight.check_access()
-            sight.picture("console-overview")
         finally:
             stopping.set()
             writing.join()

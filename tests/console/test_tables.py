@@ -44,7 +44,6 @@ def test_a_table_tells_everything_about_itself(sight: Sight, connection: lakewar
     ends = page.locator("#buckets tbody td:nth-child(3)").all_inner_texts()
     assert sum(map(int, ends)) == 8
     sight.check_access()
-    sight.picture("console-table")
 
 
 def test_a_form_refuses_bad_input_beside_the_field_and_keeps_it(
@@ -65,7 +64,6 @@ def test_a_form_refuses_bad_input_beside_the_field_and_keeps_it(
     assert "soon" in error_beside(page, "properties")
     assert page.get_by_label("Columns").input_value() == "id BIGINT, name STRANGE"
     sight.check_access()
-    sight.picture("console-form")
     page.get_by_label("Name").fill("people")
     page.get_by_label("Columns").fill("id BIGINT, name STRING")
     page.get_by_label("Primary key").fill("id")
