@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.blocking.sync_table import Table
@@ -123,8 +123,8 @@ def rounds_of(snapshots: Sequence[SnapshotRow]) -> list[PastRound]:
 
 def with_moved(rows: Sequence[SnapshotRow]) -> tuple[SnapshotRow, ...]:
     """Snapshots, newest first, with how far each went beyond the one below it."""
-    below = [*rows[1:], None]
-    return tuple(replace(row, moved=_rows_since(row, before)) for row, before in zip(rows, below, strict=True))
+    below = zip_longest(rows, rows[1:])
+    return tuple(replace(row, moved=_rows_since(row, before)) for row, before in below)
 
 
 def _rows_since(row: SnapshotRow, before: SnapshotRow | None) -> int | None:

@@ -18,6 +18,11 @@ def test_a_snapshot_moved_what_it_has_beyond_the_one_before() -> None:
     assert [row.moved for row in found] == [7, 6, None]
 
 
+def test_a_table_that_was_made_and_has_no_snapshot_yet_has_none() -> None:
+    """So it is between the first round's beginning and its end."""
+    assert with_moved([]) == ()
+
+
 def test_what_does_not_say_how_far_it_is_cannot_be_compared() -> None:
     """Apache Fluss keeps that in a document beside the lake."""
     found = with_moved([snapshot(3, {"0": 10}), snapshot(2, None), snapshot(1, {"0": 2})])
