@@ -3,6 +3,7 @@
 data_types   DataType, TypeRoot, and one factory per type: INT(), DECIMAL(10, 2), ROW(…)
 type_text    "DECIMAL(10, 2) NOT NULL" ↔ DataType, and lists of columns (sql_tokens reads the words)
 values       what a column holds in memory, type by type; Timestamp
+moments      a moment as people write it
 java_text    numbers and times as Java prints them
 schema       Column, Schema: columns with ids, keys, evolution
 table        TablePath, TableDescriptor, TableInfo

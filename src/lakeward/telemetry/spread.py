@@ -1,7 +1,7 @@
 """Spread: how values are spread, finely enough for the slowest in a thousand, at the price of one count a value.
 
 Bounds are the preferred numbers of the series R20, twenty to a factor of ten: a quantile that is read from them is
-right to within 6 %. What people are shown are a few of the same bounds.
+right to within 8 %. What people are shown are a few of the same bounds.
 """
 
 from __future__ import annotations

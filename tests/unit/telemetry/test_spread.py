@@ -13,13 +13,13 @@ from lakeward.telemetry.spread import FINE_BOUNDS, Spread
 
 
 @given(st.lists(st.floats(2e-5, 99), min_size=1, max_size=300), st.sampled_from([0.5, 0.9, 0.99, 0.999]))
-def test_a_quantile_is_right_to_within_six_percent(values: list[float], share: float) -> None:
+def test_a_quantile_is_right_to_within_eight_percent(values: list[float], share: float) -> None:
     """Bounds are so close that the middle of two is near enough to whatever lies between them."""
     spread = Spread()
     for value in values:
         spread.observe(value)
     exact = sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
-    assert spread.recent_quantiles([share])[0] == pytest.approx(exact, rel=0.065)
+    assert spread.recent_quantiles([share])[0] == pytest.approx(exact, rel=0.08)
 
 
 def test_recent_is_what_came_after_the_oldest_mark() -> None:

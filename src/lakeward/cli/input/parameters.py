@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from lakeward.cli.input.session import Session
-from lakeward.client.forms.moments import moment_of
+from lakeward.model.moments import moment_of
 from lakeward.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:

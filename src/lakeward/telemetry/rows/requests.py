@@ -36,7 +36,7 @@ REQUEST_QUANTILES = REQUEST_ROWS.summary(
     "lakeward_request_recent_seconds",
     "seconds",
     _QUANTILES,
-    "The same time in the last minute or two, as quantiles that are right to within 6 %; no number where none came.",
+    "The same time in the last minute or two, as quantiles that are right to within 8 %; no number where none came.",
     "Use it to look at one server; across servers only the histogram can be added up.",
     ("api",),
 )

@@ -57,7 +57,9 @@ data_dir_option = click.option(
 )
 @click.option("--remote", metavar="URL", help="Read what a server copied to this remote.data.dir.")
 @click.option("--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its settings as YAML.")
-@click.option("-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of it, such as s3.region=…")
+@click.option(
+    "-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting of it, such as s3.region=eu-central-1."
+)
 @click.option("--rate", type=click.IntRange(min=1), metavar="MB", help="Megabytes to read a second at most.")
 @click.option("--state", "state", is_flag=True, help="Of a running server: only rows by key against their changelog.")
 @click.option("--lake", "lake", is_flag=True, help="Of a running server: only the lake against the log.")

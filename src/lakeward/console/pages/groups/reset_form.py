@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from lakeward.client.forms.moments import moment_of
+from lakeward.model.moments import moment_of
 
 #: Ways to say where to, and their words.
 TARGETS = {

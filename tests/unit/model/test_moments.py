@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from lakeward.client.forms.moments import moment_of
+from lakeward.model.moments import moment_of
 
 NOW_MS = 1_700_000_000_000
 NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
