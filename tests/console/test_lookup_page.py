@@ -16,11 +16,12 @@ EVIL = "<script>document.title = 'gone'</script>"
 
 
 @pytest.fixture
-def visits(server: ServerProcess, database: str) -> Iterator[client.Table]:
+def visits(server: ServerProcess) -> Iterator[client.Table]:
     """A table by day, customer and page, in partitions and in buckets by customer."""
     with client.connect(server.bootstrap) as conn:
+        conn.create_database("shop", exist_ok=True)
         table = conn.create_table(
-            f"{database}.visits",
+            "shop.visits",
             "day STRING NOT NULL, customer BIGINT NOT NULL, page STRING NOT NULL, note STRING",
             primary_key=["day", "customer", "page"],
             partition_by="day",
@@ -30,6 +31,7 @@ def visits(server: ServerProcess, database: str) -> Iterator[client.Table]:
         pages = ("/", "/about", EVIL)
         table.upsert([{"day": "2026-11-18", "customer": 17, "page": page, "note": None} for page in pages])
         yield table
+        conn.drop_table("shop.visits")
 
 
 def test_a_row_is_found_by_its_key(sight: Sight, visits: client.Table) -> None:
@@ -61,7 +63,7 @@ def test_rows_are_found_by_the_beginning_of_their_keys(sight: Sight, visits: cli
     expect(page.get_by_role("status")).to_have_text("3 rows")
 
 
-def test_bad_input_is_told_beside_its_field(sight: Sight, visits: client.Table, database: str) -> None:
+def test_bad_input_is_told_beside_its_field(sight: Sight, visits: client.Table) -> None:
     """A value that does not fit, a table that is not there, a table without a key."""
     sight.expected_statuses = {400}
     page = sight.go(f"/lookup?{urlencode({'table': str(visits.path)})}")
@@ -71,5 +73,5 @@ def test_bad_input_is_told_beside_its_field(sight: Sight, visits: client.Table, 
     assert field.get_attribute("aria-invalid") == "true"
     expect(page.locator(f"#{field.get_attribute('aria-describedby')}")).to_contain_text('"seventeen" does not fit')
     sight.check_access()
-    page = sight.go(f"/lookup?{urlencode({'table': f'{database}.nowhere'})}")
+    page = sight.go(f"/lookup?{urlencode({'table': 'shop.nowhere'})}")
     expect(page.locator("#table-error")).to_contain_text("nowhere")

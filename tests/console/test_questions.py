@@ -52,7 +52,7 @@ async def test_a_question_of_somebody_who_left_is_stopped(conn: client.AsyncConn
 
 async def test_one_browser_does_not_take_all_places(conn: client.AsyncConnection) -> None:
     """Others are answered while it waits; its places are free again when its questions have ended."""
-    questions, gone = Questions(), asyncio.Event()
+    questions, gone = Questions(patience_s=0.2), asyncio.Event()
 
     async def is_gone() -> bool:
         return gone.is_set()

@@ -22,10 +22,10 @@ def sales(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> It
     """A table whose rows are in two files of the lake, by day, and in the log."""
     warehouse = Warehouse(server.bootstrap, tmp_path_factory.mktemp("sql") / "lake")
     try:
-        warehouse.conn.create_database("sql_page", exist_ok=True)
+        warehouse.conn.create_database("warehouse", exist_ok=True)
         columns = "day STRING, item STRING, amount DOUBLE"
         table = warehouse.conn.create_table(
-            "sql_page.sales", columns, partition_by="day", buckets=1, properties=TIERED, exist_ok=True
+            "warehouse.sales", columns, partition_by="day", buckets=1, properties=TIERED, exist_ok=True
         )
         for day in ("2026-11-16", "2026-11-17"):
             table.create_partition({"day": day}, exist_ok=True)
@@ -33,7 +33,7 @@ def sales(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> It
             warehouse.round(table)
         table.append([{"day": "2026-11-17", "item": EVIL, "amount": None}])
         yield str(table.path)
-        warehouse.conn.drop_database("sql_page", cascade=True)
+        warehouse.conn.drop_database("warehouse", cascade=True)
     finally:
         warehouse.close()
 
@@ -58,6 +58,7 @@ def test_lake_and_log_are_asked_as_one(sight: Sight, sales: str) -> None:
         f"SELECT item, count(*) AS orders, sum(amount) AS total FROM {sales} WHERE amount >= 0 GROUP BY 1 ORDER BY 1",
     )
     rows = answered(page)
+    assert not page.get_by_role("button", name="Stop").is_visible()
     assert [row[:2] for row in rows] == [[f"item {n}", "40"] for n in range(5)]
     chart = page.locator("#chart-drawing svg")
     assert chart.locator(".chart-bar").count() == 5
@@ -84,6 +85,7 @@ def test_the_plan_shows_what_was_left_out(sight: Sight, sales: str) -> None:
     plan.locator("summary").click()
     assert "left out" in plan.locator("details").inner_text()
     sight.check_access()
+    page.evaluate("scrollTo(0, 0)")
     sight.picture("console-plan", full_page=True, clip=plan.bounding_box())
 
 
@@ -105,7 +107,7 @@ def test_a_script_in_a_row_is_text_and_null_is_told(sight: Sight, sales: str) ->
         ("COPY (SELECT 1) TO '/tmp/x.csv'", "COPY is no query"),
         ("SELECT nope FROM {sales}", '"nope" not found'),
         ("SELECT item FROM {sales} WHERE", "(line 1,"),
-        ("SELECT * FROM sql_page.nowhere", "nowhere"),
+        ("SELECT * FROM warehouse.nowhere", "nowhere"),
         ("  ", "Type a question"),
     ],
 )
@@ -126,7 +128,6 @@ def test_a_question_can_be_stopped(sight: Sight, sales: str) -> None:
         ask(page, ENDLESS)
         page.get_by_role("button", name="Stop").click()
         expect(page.locator("#progress")).to_have_text("Stopped.")
-    page.wait_for_timeout(300)
     ask(page, "SELECT 1 AS one")
     assert answered(page) == [["1"]]
 

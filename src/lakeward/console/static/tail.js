@@ -14,7 +14,8 @@
   const number = new Intl.NumberFormat("en");
   let columns = [];
   let source = null;
-  let position = null;
+  let position = "";
+  let since = 0; // where there are too many buckets for a position
   let seen = 0;
   let shown = 0;
   let leftOut = 0;
@@ -25,7 +26,8 @@
   const address = () => {
     const asked = new URLSearchParams(location.search);
     asked.set("table", new URLSearchParams(section.dataset.events.split("?")[1]).get("table"));
-    if (position !== null) asked.set("after", position);
+    if (position) asked.set("after", position);
+    else if (since) asked.set("since", since);
     return `/live/events?${asked}`;
   };
 
@@ -61,7 +63,8 @@
       columns = document_.columns;
       head.replaceChildren(...columns.map(cells.head));
     }
-    if (typeof document_.position === "string") position = document_.position;
+    if (document_.position) position = document_.position;
+    if (document_.now_ms) since = document_.now_ms;
     if (document_.rows) {
       seen += document_.seen;
       shown += document_.rows.length;

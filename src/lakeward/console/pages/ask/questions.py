@@ -9,11 +9,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.cluster.loop_thread import CallersLoop
 from lakeward.client.tables.connection import AsyncConnection
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode
 from lakeward.query.duckdb.bounded_sql import BoundedAnswer, BoundedQuestion, QuestionBounds
 from lakeward.query.duckdb.question_error import QuestionError
 
@@ -21,6 +22,8 @@ QUESTIONS_MAX = 4
 QUESTIONS_PER_VISITOR = 2
 TIME_LIMIT_S = 30.0
 _LOOK_S = 0.1
+#: How long a question waits for a place.
+_PATIENCE_S = 5.0
 
 IsGone = Callable[[], Awaitable[bool]]
 
@@ -28,17 +31,18 @@ IsGone = Callable[[], Awaitable[bool]]
 class Questions:
     """The questions of one console."""
 
-    def __init__(self, time_limit_s: float = TIME_LIMIT_S) -> None:
+    def __init__(self, time_limit_s: float = TIME_LIMIT_S, patience_s: float = _PATIENCE_S) -> None:
         self._time_limit_s = time_limit_s
+        self._patience_s = patience_s
         self._threads = ThreadPoolExecutor(QUESTIONS_MAX, "lakeward-question")
         self._by_visitor: Counter[str] = Counter()
+        self._left = asyncio.Event()
 
     async def ask(
         self, visitor: str, connection: AsyncConnection, sql: str, bounds: QuestionBounds, is_gone: IsGone
     ) -> BoundedAnswer:
         """The answer; QuestionError for what is wrong with it, or that it was stopped."""
-        self._check_room(visitor)
-        self._by_visitor[visitor] += 1
+        await self._take_place(visitor)
         loop = CallersLoop()
         question = BoundedQuestion(Connection(loop, connection), sql, bounds)
         work = asyncio.get_running_loop().run_in_executor(self._threads, question.answer)
@@ -72,22 +76,30 @@ class Questions:
                 return "The question was stopped."
         return None
 
-    def _check_room(self, visitor: str) -> None:
+    async def _take_place(self, visitor: str) -> None:
+        """Take a place; those of questions that were stopped a moment ago are free soon."""
+        end = asyncio.get_running_loop().time() + self._patience_s
+        while (full := self._full(visitor)) and (left := end - asyncio.get_running_loop().time()) > 0:
+            self._left.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), left)
+        if full:
+            raise QuestionError(ErrorCode.STORAGE_BACKPRESSURE, full)
+        self._by_visitor[visitor] += 1
+
+    def _full(self, visitor: str) -> str:
+        """Why there is no place; empty if there is one."""
         if self._by_visitor[visitor] >= QUESTIONS_PER_VISITOR:
-            raise _busy(
-                f"{QUESTIONS_PER_VISITOR} questions of this browser are being answered; wait for one, or stop it."
-            )
+            return f"{QUESTIONS_PER_VISITOR} questions of this browser are being answered; wait, or stop one."
         if self._by_visitor.total() >= QUESTIONS_MAX:
-            raise _busy(f"{QUESTIONS_MAX} questions are being answered, which is as many as may be; try again soon.")
+            return f"{QUESTIONS_MAX} questions are being answered, which is as many as may be; try again soon."
+        return ""
 
     def _leave(self, visitor: str) -> None:
+        self._left.set()
         self._by_visitor[visitor] -= 1
         if not self._by_visitor[visitor]:
             del self._by_visitor[visitor]
-
-
-def _busy(sentence: str) -> LakewardError:
-    return QuestionError(ErrorCode.STORAGE_BACKPRESSURE, sentence)
 
 
 def _stop(question: BoundedQuestion, loop: CallersLoop) -> None:

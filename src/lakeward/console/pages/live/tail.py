@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, aclosing, suppress
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
 
 from lakeward.client.decode.log_decoder import METADATA_FIELDS
-from lakeward.client.forms.results import BucketId
+from lakeward.client.forms.results import BucketId, Timestamp
 from lakeward.client.tables.table import AsyncTable
 from lakeward.console.pages.live.position import Position
 from lakeward.console.pages.live.tail_buffer import TailBuffer, Taken
@@ -36,10 +35,14 @@ _SIGNED = {word: f"{sign} {word.replace('_', ' ')}" for sign, word in CHANGE_WOR
 ORIGIN = ("_bucket", "_offset", "_timestamp")
 
 
+#: Where a tail goes on: offsets, a time in milliseconds where there are too many of those, or None where it begins.
+After = dict[BucketId, int] | int | None
+
+
 class Tail:
     """What a page was asked to show of a table, from a position on."""
 
-    def __init__(self, table: AsyncTable, form: TailForm, clock: Clock, after: dict[BucketId, int] | None) -> None:
+    def __init__(self, table: AsyncTable, form: TailForm, clock: Clock, after: After) -> None:
         self._table = table
         self._form = form
         self._clock = clock
@@ -52,7 +55,7 @@ class Tail:
     async def documents(self) -> AsyncIterator[dict[str, Any]]:
         """First how the rows look and where the tail is, then rows as they come."""
         position = Position(self._table.info, await self._start())
-        yield {"columns": self._heads(), "position": position.to_text()}
+        yield {"columns": self._heads(), **self._place(position)}
         reading = asyncio.create_task(self._read(position))
         try:
             while True:
@@ -84,13 +87,13 @@ class Tail:
 
     async def _start(self) -> dict[BucketId, int]:
         """The offset of each bucket at which it begins."""
-        word = self._form.start
-        if self._after is None and word in AGO_MS:
-            moment = datetime.fromtimestamp((self._clock.now_ms() - AGO_MS[word]) / 1000, UTC)
-            return await self._table.offsets(moment)
+        word, after = self._form.start, self._after
+        if after is None and word in AGO_MS:
+            after = self._clock.now_ms() - AGO_MS[word]
+        if isinstance(after, int):
+            return await self._table.offsets(Timestamp(after))
         earliest = await self._table.offsets("earliest")
-        if self._after is not None:  # retention may have been there, and partitions may have gone or come
-            after = self._after
+        if after is not None:  # retention may have been there, and partitions may have gone or come
             return {id_: max(after.get(id_, first), first) for id_, first in earliest.items()}
         if word == "earliest":
             return earliest
@@ -135,8 +138,13 @@ class Tail:
             "rows": rows[len(rows) - kept :],
             "seen": taken.seen,
             "left_out": taken.left_out + len(rows) - kept,
-            "position": position.to_text(),
+            **self._place(position),
         }
+
+    def _place(self, position: Position) -> dict[str, Any]:
+        """How far the tail is, for a page that goes on later."""
+        text = position.to_text()
+        return {"position": text} if text is not None else {"position": "", "now_ms": self._clock.now_ms()}
 
 
 def filter_schema(table: AsyncTable) -> pa.Schema:

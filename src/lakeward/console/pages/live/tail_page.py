@@ -13,7 +13,7 @@ from lakeward.client.tables.table import AsyncTable
 from lakeward.console.frame.page import Page
 from lakeward.console.frame.visit import Visit
 from lakeward.console.pages.live.position import offsets_of_text
-from lakeward.console.pages.live.tail import Tail, filter_schema
+from lakeward.console.pages.live.tail import After, Tail, filter_schema
 from lakeward.console.pages.live.tail_form import STARTS, TailForm, tail_form
 from lakeward.console.pages.table_choice import table_names
 from lakeward.errors import ErrorCode, InvalidError, LakewardError, NotFoundError
@@ -21,6 +21,7 @@ from lakeward.query.duckdb.batch_filter import batch_filter
 
 #: A browser keeps six connections to one console, and the others of its pages need some.
 _TAILS_PER_VISITOR = 4
+_DIGITS_MAX = 15
 _tails: Counter[str] = Counter()
 
 
@@ -47,8 +48,15 @@ async def send_rows(visit: Visit) -> Response:
     form = _form(visit, table)
     if form.errors:
         raise ErrorCode.INVALID_SCAN_REQUEST.error(" ".join(form.errors.values()))
-    after = offsets_of_text(visit.query("after")) if visit.query("after") else None
-    return visit.stream(_count_open(visit.visitor, Tail(table, form, visit.house.clock, after)))
+    return visit.stream(_count_open(visit.visitor, Tail(table, form, visit.house.clock, _after(visit))))
+
+
+def _after(visit: Visit) -> After:
+    """Where a page goes on that was paused, or had lost its connection."""
+    text, time_ms = visit.query("after"), visit.query("since")
+    if text:
+        return offsets_of_text(text)
+    return int(time_ms) if time_ms.isascii() and time_ms.isdecimal() and len(time_ms) <= _DIGITS_MAX else None
 
 
 async def _count_open(visitor: str, tail: Tail) -> AsyncIterator[dict[str, Any]]:
