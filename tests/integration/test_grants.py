@@ -270,3 +270,27 @@ def test_grants_come_back_from_remote_storage(tmp_path: Path) -> None:
             assert connection.acls.find() == granted[:1]
     finally:
         server.process.kill()
+
+
+def test_a_question_at_a_browser_needs_the_right_to_read(guarded: ServerProcess, admin: WireClient) -> None:
+    """Rows that are only in the lake are read with the console's own rights: the cluster is asked before."""
+    from lakeward.query.duckdb.bounded_sql import BoundedQuestion, QuestionBounds
+
+    unread = Resource.table("shop", "unread")
+    with _connect(guarded, "admin") as owner, _connect(guarded, "alice") as conn:
+        owner.create_table("shop.unread", "id INT")
+        admin.call(Api.CREATE_ACLS, creation(Acl(unread, ALICE, Operation.DESCRIBE)))
+        question = BoundedQuestion(conn, "SELECT count(*) AS n FROM shop.unread", QuestionBounds())
+        with pytest.raises(LakewardError) as refusal:
+            question.answer()
+        assert refusal.value.code is ErrorCode.AUTHORIZATION
+        admin.call(Api.CREATE_ACLS, creation(Acl(unread, ALICE, Operation.READ)))
+        assert question.answer().rows.to_pylist() == [{"n": 0}]
+        owner.drop_table("shop.unread")
+
+
+def _connect(server: ServerProcess, name: str) -> lakeward.Connection:
+    where = server.listeners["CLIENT"]
+    options = {f"client.{key}": value for key, value in fluss_options(where, name, f"{name}-secret").items()}
+    del options["client.bootstrap.servers"]
+    return lakeward.connect(where, **options)

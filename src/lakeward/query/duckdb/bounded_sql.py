@@ -94,6 +94,7 @@ class BoundedQuestion:
         with closed_session(self._bounds.duck) as session:
             try:
                 planned = list(views.plan_each(session.duck))
+                self._check_rights(planned)
                 plans = tuple(self._explain(view) for view in planned) if explains else ()
                 self._begin(session, planned)
                 rows, is_cut = self._read(session.duck)
@@ -108,6 +109,12 @@ class BoundedQuestion:
                 views.close()
         views.count_files()
         return BoundedAnswer(rows, is_cut, plans)
+
+    def _check_rights(self, planned: list[PlannedView]) -> None:
+        """The lake is read with rights of our own: the cluster is asked whether this person may read the table."""
+        if self._conn.inner.security.login is not None:
+            for view in planned:
+                self._conn.table(str(view.request.path)).head(1)
 
     def _begin(self, session: ClosedSession, planned: list[PlannedView]) -> None:
         self._check_stopped()
@@ -126,6 +133,9 @@ class BoundedQuestion:
         for batch in reader:
             self._check_stopped()
             if batch.num_rows > most or batch.nbytes > bytes_left:
+                if not found and batch.nbytes > batch.num_rows * bytes_left:
+                    told = f"A row of the answer is larger than {bytes_left >> 20} MB; ask for less of it."
+                    raise QuestionError(ErrorCode.INVALID_SCAN_REQUEST, told)
                 part = batch.slice(0, min(most, batch.num_rows * bytes_left // max(batch.nbytes, 1)))
                 return pa.Table.from_batches([*found, part], reader.schema), True
             found.append(batch)

@@ -30,9 +30,10 @@ _LOGIN_WANTED = 401
 @click.option("--timeout", type=click.FloatRange(0.1, 600), default=5, show_default=True, help="Seconds to wait.")
 @on_server
 def health(session: Session, url: str | None, timeout: float) -> None:
-    """Ask a server whether it is well: 0 is yes, 1 is no.
+    """Ask a server whether it answers: 0 is yes, 1 is no.
 
-    For health checks of containers and units. A server that asks for a login is there, which is enough. Without an
+    For health checks of containers and units: a server that is damaged or read-only answers and says so, since starting
+    it again would mend nothing. A server that asks for a login is there, which is enough. Without an
     address it is the first of 'bind.listeners' in FLUSS_PROPERTIES, or the usual port of this machine. A certificate is
     not looked at if it is this machine's own.
 
