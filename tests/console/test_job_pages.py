@@ -105,7 +105,7 @@ def test_a_job_stops_when_that_is_confirmed(sight: Sight, state: Path) -> None:
     """Its process finds word; what was written of a statement is shown without its secrets."""
     page = sight.go("/jobs")
     page.get_by_role("link", name=RUNNING.name).click()
-    assert page.get_by_text("/var/lib/lakeward/enriched").is_visible()
+    page.get_by_text("/var/lib/lakeward/enriched").wait_for()
     assert "INSERT INTO enriched" in page.locator(".statement").inner_text()
     assert "hunter2" not in page.content()
     sight.check_access()

@@ -42,9 +42,9 @@ def shown(page: Page) -> list[str]:
 @pytest.fixture
 def orders(conn: client.Connection) -> Iterator[client.Table]:
     """A table with a name for pictures."""
-    conn.create_database("shop", exist_ok=True)
-    yield conn.create_table("shop.orders", "id BIGINT, item STRING, price DECIMAL(10, 2)", buckets=1)
-    conn.drop_table("shop.orders")
+    conn.create_database("tailed", exist_ok=True)
+    yield conn.create_table("tailed.orders", "id BIGINT, item STRING, price DECIMAL(10, 2)", buckets=1)
+    conn.drop_table("tailed.orders")
 
 
 def test_rows_appear_as_they_are_written(sight: Sight, orders: client.Table) -> None:

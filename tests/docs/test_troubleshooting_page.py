@@ -37,7 +37,7 @@ def test_a_command_of_the_page_is_one(line: str) -> None:
     """Its name and its options are those of the program."""
     words = shlex.split(line.partition(" > ")[0].partition(" || ")[0])[1:]
     command: click.Command = cli
-    context = click.Context(cli)
+    context = click.Context(cli, help_option_names=["-h", "--help"])  # they are remembered
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.get_command(context, words[0])
         assert found is not None, line

@@ -277,7 +277,7 @@ def test_a_question_at_a_browser_needs_the_right_to_read(guarded: ServerProcess,
     from lakeward.query.duckdb.bounded_sql import BoundedQuestion, QuestionBounds
 
     unread = Resource.table("shop", "unread")
-    with _connect(guarded, "admin") as owner, _connect(guarded, "alice") as conn:
+    with _log_in(guarded, "admin") as owner, _log_in(guarded, "alice") as conn:
         owner.create_table("shop.unread", "id INT")
         admin.call(Api.CREATE_ACLS, creation(Acl(unread, ALICE, Operation.DESCRIBE)))
         question = BoundedQuestion(conn, "SELECT count(*) AS n FROM shop.unread", QuestionBounds())
@@ -289,7 +289,7 @@ def test_a_question_at_a_browser_needs_the_right_to_read(guarded: ServerProcess,
         owner.drop_table("shop.unread")
 
 
-def _connect(server: ServerProcess, name: str) -> lakeward.Connection:
+def _log_in(server: ServerProcess, name: str) -> lakeward.Connection:
     where = server.listeners["CLIENT"]
     options = {f"client.{key}": value for key, value in fluss_options(where, name, f"{name}-secret").items()}
     del options["client.bootstrap.servers"]

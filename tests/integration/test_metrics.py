@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from eventually import eventually
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from otlp_receiver import OtlpReceiver, attributes
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
@@ -169,9 +170,8 @@ def test_opentelemetry_gets_metrics(watched: ServerProcess, receiver: OtlpReceiv
     quantiles = found["lakeward_request_recent_seconds"].summary.data_points[0].quantile_values
     assert [one.quantile for one in quantiles] == [0.5, 0.9, 0.99, 0.999]
     assert receiver.headers["x-tenant"] == "blue"
-    resource = {
-        pair.key: pair.value.string_value for pair in receiver.requests[0].resource_metrics[0].resource.attributes
-    }
+    first = next(one for one in receiver.requests if isinstance(one, ExportMetricsServiceRequest))  # spans come, too
+    resource = {pair.key: pair.value.string_value for pair in first.resource_metrics[0].resource.attributes}
     assert resource["service.name"] == "lakeward"
 
 

@@ -56,7 +56,9 @@ def verify_log(
     newest_ms = -1
     for path, base, following in zip(paths, bases, [*bases[1:], None], strict=False):
         ends, times_ms = _verify_segment(report, disk, path, base, following, reached, pause)
-        if following is not None:  # of the last one they are written when it is closed, or the server stops
+        if following is None:  # of the last one they are written when it is closed, or the server stops
+            break
+        if not any(one.first < following and base < one.end for one in report.damages):  # else they point elsewhere
             report.indexes += damaged_indexes(disk, path, base, ends, times_ms | {newest_ms})
         newest_ms = max(newest_ms, *times_ms) if times_ms else newest_ms
     report.end_offset = max([report.end_offset, reached.offset, *(one.end for one in report.damages)])
