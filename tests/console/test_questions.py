@@ -11,8 +11,8 @@ from server_process import ServerProcess
 
 import lakeward as client
 from lakeward.console.pages.ask.questions import QUESTIONS_PER_VISITOR, Questions
-from lakeward.query.duckdb.bounded_sql import QuestionBounds
-from lakeward.query.duckdb.question_error import QuestionError
+from lakeward.query.duckdb.question.bounded_sql import QuestionBounds
+from lakeward.query.duckdb.question.question_error import QuestionError
 
 ENDLESS = "SELECT count(*) FROM range(10000000000) a, range(10000000000) b"
 BOUNDS = QuestionBounds(rows_max=3)

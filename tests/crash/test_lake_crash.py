@@ -20,6 +20,7 @@ from lakeward.protocol.messages import lake, table
 from lakeward.protocol.messages.shared import PbTablePath
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.server.whereabouts.cluster_map import Door
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.coordinator.coordinator import Coordinator
@@ -37,7 +38,7 @@ descriptor = b"""{"version":1,"schema":{"version":1,"columns":[{"name":"id","dat
 "custom_properties":{}}"""
 
 def ask(api, request):
-    return served[api](request, Caller(0, "here", 1))
+    return served[api](request, Caller(0, Door("FLUSS", "here", 1)))
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -7,9 +7,12 @@ import re
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attacks
+import large_work
+import pyarrow as pa
 import pytest
 from arrow_batches import ids_batch
 from eventually import eventually
@@ -18,7 +21,10 @@ from wire_client import HELLO, WireClient, WireCluster
 from wire_kv import WireKv
 from wire_tables import WireTable
 
+import lakeward
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.data_types import BIGINT
+from lakeward.model.schema import Aggregate, Column
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.metadata import MetadataRequest
 
@@ -65,6 +71,49 @@ def test_requests_that_ask_for_much_are_answered_or_refused(crowded: ServerProce
     said = attack(crowded.bootstrap, SCALE)
     assert said.answered
     assert crowded.memory_bytes - before < 300 << 20
+    others_are_served(crowded)
+
+
+@pytest.mark.parametrize("name", large_work.WORKS)
+def test_large_writes_into_tables_of_every_kind(crowded: ServerProcess, name: str) -> None:
+    """They are done beside the loop: all rows are there in the end, whatever decides about them."""
+    assert large_work.WORKS[name](crowded.bootstrap, SCALE).answered
+    others_are_served(crowded)
+
+
+def test_large_writes_of_many_clients_into_one_bucket(crowded: ServerProcess) -> None:
+    """Writes to one bucket come one after the other, and sums tell that none was lost or done twice."""
+    with lakeward.connect(crowded.bootstrap) as connection:
+        total = Column("total", BIGINT(), aggregate=Aggregate("sum"))
+        schema = lakeward.Schema.of([("id", BIGINT()), total], ["id"])
+        properties = {"table.merge-engine": "aggregation"}
+        connection.create_table("fair.sums", schema, buckets=1, properties=properties)
+        rows = pa.record_batch({"id": list(range(1000)), "total": [1] * 1000})
+
+        def write(_: int) -> None:
+            with lakeward.connect(crowded.bootstrap) as mine:
+                table = mine.table("fair.sums")
+                for _ in range(5):
+                    table.upsert(rows)
+                    assert table.lookup(1)["total"].null_count == 0
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(write, range(4)))
+        table = connection.table("fair.sums")
+        assert set(table.snapshot()["total"].to_pylist()) == {20}
+        assert table.changelog().to_arrow().num_rows == 1000 + 19 * 2000
+
+
+def test_a_table_that_is_dropped_while_it_is_filled(crowded: ServerProcess) -> None:
+    """The writer is told so, and the server goes on."""
+    with lakeward.connect(crowded.bootstrap) as connection, ThreadPoolExecutor(1) as threads:
+        table = connection.create_table("fair.short_lived", "id BIGINT, name STRING", primary_key=["id"], buckets=2)
+        made = pa.table({"id": range(200_000), "name": ["x"] * 200_000})
+        filling = threads.submit(table.upsert, made.to_batches(max_chunksize=20_000), ["id", "name"])
+        eventually(lambda: table.count() > 0 or filling.done())
+        connection.drop_table("fair.short_lived")
+        # Who is quick has filled it before it is dropped.
+        assert isinstance(filling.exception(), LakewardError | None)
     others_are_served(crowded)
 
 

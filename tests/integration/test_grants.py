@@ -25,7 +25,7 @@ from wire_tables import WireTable, create_database
 import lakeward
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.acl import CLUSTER, Acl, AclFilter, Operation, Resource
-from lakeward.model.principal import Principal
+from lakeward.model.principal import ANONYMOUS, Principal
 from lakeward.protocol.api import Api
 
 ALICE = Principal("alice")
@@ -274,7 +274,7 @@ def test_grants_come_back_from_remote_storage(tmp_path: Path) -> None:
 
 def test_a_question_at_a_browser_needs_the_right_to_read(guarded: ServerProcess, admin: WireClient) -> None:
     """Rows that are only in the lake are read with the console's own rights: the cluster is asked before."""
-    from lakeward.query.duckdb.bounded_sql import BoundedQuestion, QuestionBounds
+    from lakeward.query.duckdb.question.bounded_sql import BoundedQuestion, QuestionBounds
 
     unread = Resource.table("shop", "unread")
     with _log_in(guarded, "admin") as owner, _log_in(guarded, "alice") as conn:
@@ -287,6 +287,25 @@ def test_a_question_at_a_browser_needs_the_right_to_read(guarded: ServerProcess,
         admin.call(Api.CREATE_ACLS, creation(Acl(unread, ALICE, Operation.READ)))
         assert question.answer().rows.to_pylist() == [{"n": 0}]
         owner.drop_table("shop.unread")
+
+
+def test_a_question_of_a_guest_needs_the_right_as_well(tmp_path: Path) -> None:
+    """Whoever does not log in has the rights of ANONYMOUS: to know of a table is not to read it, in the lake or out."""
+    from lakeward.query.duckdb.question.bounded_sql import BoundedQuestion, QuestionBounds
+
+    with start(tmp_path / "data") as server, _log_in(server, "admin") as owner:
+        owner.create_database("shop")
+        owner.create_table("shop.unread", "id INT")
+        owner.create_table("shop.parts", "id INT, day STRING", partition_by=["day"])
+        owner.acls.grant([Acl(Resource.database("shop"), ANONYMOUS, Operation.DESCRIBE)])
+        with lakeward.connect(server.bootstrap) as conn:
+            for name in ("unread", "parts"):  # the latter has no bucket that could be asked
+                question = BoundedQuestion(conn, f"SELECT count(*) AS n FROM shop.{name}", QuestionBounds())
+                with pytest.raises(LakewardError) as refusal:
+                    question.answer()
+                assert refusal.value.code is ErrorCode.AUTHORIZATION
+                owner.acls.grant([Acl(Resource.table("shop", name), ANONYMOUS, Operation.READ)])
+                assert question.answer().rows.to_pylist() == [{"n": 0}]
 
 
 def _log_in(server: ServerProcess, name: str) -> lakeward.Connection:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from server_process import ServerProcess
 from wire_client import WireCluster
 from wire_kv import WireKv
 from wire_tables import WireTable, create_database
 
+import lakeward
 from lakeward.errors import ErrorCode
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.kv import (
@@ -136,3 +138,20 @@ def test_a_bucket_comes_back_while_others_are_served(new_server: Callable[..., S
         tablet._early[first.request_id] = first
         assert tablet.answer(written).buckets_resp[0].log_end_offset == ROWS + 2
         assert table.row_count() == ROWS
+
+
+def test_a_server_that_stops_writes_what_would_take_long_to_play_back(new_server: Callable[..., ServerProcess]) -> None:
+    """Its next life begins with a snapshot, not with the whole changelog; a bucket of few rows is not worth one."""
+    server = new_server()
+    with lakeward.connect(server.bootstrap) as conn:
+        many = conn.create_table("fluss.many", "id BIGINT NOT NULL, n BIGINT", primary_key=["id"], buckets=1)
+        few = conn.create_table("fluss.few", "id BIGINT NOT NULL, n BIGINT", primary_key=["id"], buckets=1)
+        ids = pa.array(range(250_000), pa.int64())
+        many.upsert(pa.table({"id": ids, "n": ids}))
+        few.upsert([{"id": 1, "n": 1}])
+    server.restart()
+    (snapshot,) = server.data_dir.rglob("snapshot-*/manifest.json")
+    assert snapshot.relative_to(server.data_dir).parts[1].startswith("many")
+    with lakeward.connect(server.bootstrap) as conn:
+        assert conn.table("fluss.many").lookup([{"id": 249_999}]).to_pylist() == [{"id": 249_999, "n": 249_999}]
+        assert conn.table("fluss.few").lookup([{"id": 1}]).to_pylist() == [{"id": 1, "n": 1}]

@@ -8,6 +8,10 @@
 6. Our client where an Apache Fluss asks for a login.
 7. Grants on an Apache Fluss and on ours: the same calls are refused.
 8. Java's client at our server: logins and grants.
+9. Iceberg's Spark runtime and Trino as readers of our Iceberg REST catalog.
+10. Tables copied to an Apache Fluss with three tablet servers and back, as the guide shows it.
+11. JDBC at our SQL server: Postgres's driver and Arrow's.
+12. A tablet server of ours in an Apache Fluss cluster: replicas on both kinds, and kills.
 """
 
 from __future__ import annotations
@@ -18,17 +22,22 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench import apache_fluss
 from bench.targets import Target
+
+from bench import apache_fluss
 
 _ROOT = Path(__file__).parents[2]
 _CACHE = _ROOT / ".peer"
 _SPARK = "4.1.3"
 _ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+_TRINO = "476"
 _JAVA_CLIENT = ("org.apache.fluss:fluss-client:1.0.0", "org.slf4j:slf4j-api:1.7.36")
+_JDBC = ("org.postgresql:postgresql:42.7.7", "org.apache.arrow:flight-sql-jdbc-driver:18.3.0")
 
 _ON_APACHE = [
     "tests/integration/test_client_*.py",
@@ -67,6 +76,10 @@ def main(chosen: list[str]) -> int:
         "login": _with_logins,
         "grants": _by_its_grants,
         "java": _for_javas_client,
+        "mixed": _among_its_replicas,
+        "rest": _through_our_catalog,
+        "copy": _there_and_back,
+        "jdbc": _by_jdbc,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -115,6 +128,15 @@ def _from_its_remote_storage() -> list[str]:
         cluster.stop()
 
 
+def _there_and_back() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with three tablet servers: tables copied there and back …", flush=True)
+    cluster = apache_fluss.start(more_tablets=2)
+    try:
+        return _stepwise("copy", ["tests/peer/test_apache_copy.py"], {"LAKEWARD_PEER_COPY": cluster.bootstrap})
+    finally:
+        cluster.stop()
+
+
 def _by_its_grants() -> list[str]:
     print(f"Apache Fluss {apache_fluss.VERSION} with users and grants: who may do what …", flush=True)
     users = {"admin": "admin-secret", "alice": "alice-secret"}
@@ -131,6 +153,27 @@ def _for_javas_client() -> list[str]:
     print("Java's client at our server: logins and grants …", flush=True)
     class_path = os.pathsep.join(str(apache_fluss.jar(name)) for name in _JAVA_CLIENT)
     return _stepwise("java", ["tests/peer/test_java_client.py"], {"LAKEWARD_PEER_JAVA": class_path})
+
+
+def _through_our_catalog() -> list[str]:
+    print(f"Iceberg's runtime in Spark {_SPARK} and Trino {_TRINO}, through our REST catalog …", flush=True)
+    path = os.pathsep.join([str(_older_spark()), *filter(None, [os.environ.get("PYTHONPATH")])])
+    spark = {"PYTHONPATH": path, "LAKEWARD_PEER_REST_SPARK": str(apache_fluss.jar(_ICEBERG))}
+    return [
+        *_stepwise("rest", ["tests/peer/test_rest_spark.py"], spark),
+        *_stepwise("rest", ["tests/peer/test_rest_trino.py"], {"LAKEWARD_PEER_REST_TRINO": str(_trino())}),
+    ]
+
+
+def _among_its_replicas() -> list[str]:
+    print(f"Apache Fluss {apache_fluss.VERSION} with a tablet server of ours: replicas on both kinds …", flush=True)
+    return _stepwise("mixed", ["tests/peer/test_mixed_replicas.py"], {"LAKEWARD_PEER_MIXED": "1"})
+
+
+def _by_jdbc() -> list[str]:
+    print("JDBC at our SQL server: Postgres's driver and Arrow's …", flush=True)
+    class_path = os.pathsep.join(str(apache_fluss.jar(name)) for name in _JDBC)
+    return _stepwise("jdbc", ["tests/peer/test_jdbc.py"], {"LAKEWARD_PEER_JDBC": class_path})
 
 
 class _Coordinator:
@@ -185,6 +228,26 @@ def _older_spark() -> Path:
         shutil.rmtree(coming, ignore_errors=True)
         subprocess.run([*pip, "--no-deps", "--target", str(coming), f"pyspark=={_SPARK}"], check=True)
         coming.rename(place)
+    return place
+
+
+def _trino() -> Path:
+    """Trino's server with its plugin for Iceberg, and its client for Python."""
+    place = _CACHE / f"trino-{_TRINO}"
+    if place.exists():
+        return place
+    coming = place.with_suffix(".coming")
+    shutil.rmtree(coming, ignore_errors=True)
+    with tarfile.open(apache_fluss.jar(f"io.trino:trino-server-core:{_TRINO}", "tar.gz")) as server:
+        server.extractall(coming, filter="data")
+    # Not by shutil, which leaves out names with two dots in them, and jars are named so.
+    with zipfile.ZipFile(apache_fluss.jar(f"io.trino:trino-iceberg:{_TRINO}", "zip")) as plugin:
+        plugin.extractall(coming)
+    (coming / f"trino-server-core-{_TRINO}").rename(coming / "server")
+    (coming / f"trino-iceberg-{_TRINO}").rename(coming / "server" / "plugin" / "iceberg")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--target", str(coming / "client"), "trino"], check=True)
+    coming.rename(place)
     return place
 
 

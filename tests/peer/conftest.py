@@ -19,11 +19,16 @@ _JAR = os.environ.get("LAKEWARD_PEER_ICEBERG_JAR")
 
 # Not part of `make test`: each needs a peer that `make test-peer` brings.
 collect_ignore = ["test_apache_lake.py"] if "LAKEWARD_PEER_LAKE" not in os.environ else []
+collect_ignore += ["test_apache_copy.py"] if "LAKEWARD_PEER_COPY" not in os.environ else []
 collect_ignore += ["test_apache_remote.py"] if "LAKEWARD_PEER_REMOTE" not in os.environ else []
 collect_ignore += ["test_apache_login.py"] if "LAKEWARD_PEER_LOGIN" not in os.environ else []
 collect_ignore += ["test_apache_grants.py"] if "LAKEWARD_PEER_GRANTS" not in os.environ else []
+collect_ignore += ["test_mixed_replicas.py"] if "LAKEWARD_PEER_MIXED" not in os.environ else []
 collect_ignore += ["test_java_client.py"] if "LAKEWARD_PEER_JAVA" not in os.environ else []
+collect_ignore += ["test_jdbc.py"] if "LAKEWARD_PEER_JDBC" not in os.environ else []
 collect_ignore += ["test_opensearch.py"] if "LAKEWARD_PEER_SEARCH" not in os.environ else []
+collect_ignore += ["test_rest_spark.py"] if "LAKEWARD_PEER_REST_SPARK" not in os.environ else []
+collect_ignore += ["test_rest_trino.py"] if "LAKEWARD_PEER_REST_TRINO" not in os.environ else []
 collect_ignore += [] if _JAR else ["test_iceberg_runtime.py", "test_older_spark.py"]
 
 collect_ignore += [] if "LAKEWARD_PEER_KAFKA" in os.environ else ["test_kafka.py"]

@@ -126,7 +126,7 @@ class Restart:
     def check(self) -> None:
         """Every acknowledged change is there once, in order; state is the changelog folded; the server goes on."""
         before, after = self._known
-        catalog = self._server.node.roles.coordinator.catalog
+        catalog = self._server.node.roles.catalog
         there = {path.table: path for path in (info.path for info in catalog.tables()) if path.database == "sim"}
         allowed = {table.wire.path.table_name for table in (*before.tables, *after.tables)}
         # A create that is under way is in neither view until it is acknowledged, so one unknown table may be there.
@@ -145,7 +145,7 @@ class Restart:
 
     def _check_table(self, table: Table) -> None:
         wire = WireTable(self._server.cluster, table.wire.path, table.wire.table_id)
-        catalog = self._server.node.roles.coordinator.catalog
+        catalog = self._server.node.roles.catalog
         for partition, buckets in list(table.buckets.items()):
             if partition is not None and catalog.partition_by_id(partition) is None:
                 assert buckets[0] not in self._known.before.counts, f"partition {partition} is gone"

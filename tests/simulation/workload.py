@@ -166,7 +166,7 @@ class Workload:
             self._count += 1
             name = f"p{self._count}"
             table.wire.create_partition(p=name)
-            catalog = self._server.node.roles.coordinator.catalog
+            catalog = self._server.node.roles.catalog
             (found,) = [one for one in catalog.partitions_of(table.wire.table_id) if one.name == name]
             table.partitions[name] = found.partition_id
             table.buckets[found.partition_id] = [Bucket() for _ in range(table.bucket_count)]

@@ -45,7 +45,7 @@ def test_hot_and_cold_are_one_table_with_the_cold_part_in_s3(
         context = RoundContext(
             conn=conn,
             catalogs=LakeCatalogs(warehouse.properties),
-            runner=SparkRunner(spark),
+            runner=SparkRunner(spark.sparkContext),
             clock=clock,
             bootstrap=server.bootstrap,
             client={},

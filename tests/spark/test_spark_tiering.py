@@ -34,7 +34,7 @@ def test_tables_are_tiered_by_spark(lake: Warehouse, spark: SparkSession) -> Non
     users.delete([{"id": 3}])
     log = lake.conn.table(f"{database}.log")
     settings = TieringSettings(lake.bootstrap, {"warehouse": str(lake.directory)})
-    service = assemble(settings, lake.conn, SparkRunner(spark), LogWatcher())
+    service = assemble(settings, lake.conn, SparkRunner(spark.sparkContext), LogWatcher())
     thread = threading.Thread(target=service.run)
     thread.start()
 
@@ -67,7 +67,7 @@ def test_a_failure_in_a_task_keeps_its_words(lake: Warehouse, spark: SparkSessio
             return super().run(name, tasks)
 
     with pytest.raises(LakewardError) as wrong:
-        lake.round(table, runner=Dropping(spark))
+        lake.round(table, runner=Dropping(spark.sparkContext))
     assert wrong.value.code is ErrorCode.TABLE_NOT_EXIST
     assert "Traceback" not in wrong.value.message
     lake.conn.drop_database(database, cascade=True)

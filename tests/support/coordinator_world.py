@@ -26,10 +26,11 @@ from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.metadata_store.port import MetadataStore
+from lakeward.server.whereabouts.cluster_map import Door
 
 DATABASE = "fluss"
 NOON_MS = 1_731_324_600_000  # 2024-11-11T11:30Z
-CALLER = Caller(0, "here", 9123)
+CALLER = Caller(0, Door("FLUSS", "here", 9123))
 COLUMNS = ("id INTEGER", "name STRING", "n BIGINT", "dt STRING", "day DATE", "tags ARRAY", "price DECIMAL")
 
 

@@ -12,6 +12,7 @@ from lakeward.records.batch.log_batch import cut_batches, walk_batches
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.log_tablet import Later, LogTablet
+from lakeward.storage.log.replica_log import ReplicaLog
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.settings import LogSettings
 from lakeward.storage.log.writer_state import Verdict
@@ -26,12 +27,12 @@ def open_log(
     known_end: int = 0,
     on_damage: Callable[[Damage], None] = lambda _: None,
     **numbers: int,
-) -> LogTablet:
+) -> ReplicaLog:
     """The log in a directory. Without checkpoints, work for the disk thread is lost, as in a crash."""
     settings = LogSettings(**{"index_interval_bytes": 64, **numbers})
     files = OpenFiles(LocalFiles(), 64) if files is None else files
     at_once: Later = (lambda job: job()) if checkpoints else (lambda _: None)
-    log = LogTablet(directory, settings, files, later or at_once, known_end=known_end, on_damage=on_damage)
+    log = ReplicaLog(directory, settings, files, later or at_once, known_end=known_end, on_damage=on_damage)
     weakref.finalize(log, files.close)  # a test may open hundreds of logs
     return log
 

@@ -13,7 +13,7 @@ _KINDS = {"/v1/metrics": ExportMetricsServiceRequest, "/v1/traces": ExportTraceS
 
 
 class OtlpReceiver:
-    """What has come, decoded; `headers` are those of the last request."""
+    """What has come, decoded; `headers` are those of the last request with metrics."""
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
@@ -24,7 +24,8 @@ class OtlpReceiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 assert self.headers["Content-Type"] == "application/x-protobuf"
-                receiver.headers = dict(self.headers.items())
+                if self.path == "/v1/metrics":
+                    receiver.headers = dict(self.headers.items())
                 receiver.requests.append(_KINDS[self.path].FromString(body))
                 self.send_response(200)
                 self.send_header("Content-Length", "0")

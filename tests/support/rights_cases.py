@@ -11,7 +11,7 @@ from wire_tables import table_json
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.acl import CLUSTER, Acl, Operation, Resource
 from lakeward.model.principal import Principal
-from lakeward.protocol.api import Api
+from lakeward.protocol.api import BETWEEN_SERVERS, Api
 from lakeward.protocol.messages import auth, cluster, database, kv, lake, log, metadata, partition, snapshot, table
 from lakeward.protocol.messages.acl import CreateAclsRequest, DropAclsRequest, ListAclsRequest, PbAclFilter, PbAclInfo
 from lakeward.protocol.messages.shared import PbTablePath
@@ -112,6 +112,7 @@ _LEASED = snapshot.PbKvSnapshotLeaseForBucket(bucket_id=0, snapshot_id=1)
 _KEYS = (b"k",)
 
 CASES: dict[Api, Case] = {
+    **dict.fromkeys(BETWEEN_SERVERS, Case(lambda _: HELLO, None, None)),
     Api.API_VERSIONS: Case(lambda _: HELLO, None, None),
     Api.AUTHENTICATE: Case(lambda _: auth.AuthenticateRequest(protocol="PLAINTEXT", token=b""), None, None),
     Api.GET_METADATA: _on_table(

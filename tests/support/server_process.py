@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import selectors
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -19,13 +21,28 @@ _READY = re.compile(r"bootstrap\.servers=([^\s:]+):(\d+)")
 _LISTENER = re.compile(r"([^\s=]+:\d+) \((\w+), \w+\)")
 _START_S = 60
 _STOP_S = 60
+#: Whoever asks for no number of tablet servers has so many; 0 is one process that is everything.
+_TABLETS = int(os.environ.get("LAKEWARD_TEST_TABLETS", "0"))
+
+
+def _free_ports(count: int) -> int:
+    """The first of so many free ports in a row, none of which the system gives to others meanwhile."""
+    for first in range(15_000 + os.getpid() % 10_000, 32_000, count):
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+            return first
+    raise AssertionError("there are no free ports")
 
 
 class ServerProcess:
     """`lakeward serve` on a data directory; keeps its port when it is started again."""
 
-    def __init__(self, data_dir: Path, starter: type[Child] = Forked, **options: str) -> None:
+    def __init__(
+        self, data_dir: Path, starter: type[Child] = Forked, tablets: int | None = None, **options: str
+    ) -> None:
         self.data_dir = data_dir
+        self.tablets = _TABLETS if tablets is None else tablets
         self._starter = starter  # `Child` is for tests of what a new interpreter loads
         self.options = {key.replace("__", ".").replace("_", "-"): value for key, value in options.items()}
         self.host = "localhost"
@@ -62,6 +79,9 @@ class ServerProcess:
         """Start and wait for the line that says ready."""
         flags = [part for key, value in self.options.items() for part in ("-D", f"{key}={value}")]
         command = [sys.executable, *self.program, "serve"]
+        if self.tablets:
+            command += ["--tablets", str(self.tablets)]
+            self.port = self.port or _free_ports(self.tablets + 1)
         if "bind.listeners" not in self.options:
             command += ["--port", str(self.port)]
         with self.log_file.open("a") as log:

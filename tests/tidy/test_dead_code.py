@@ -12,11 +12,13 @@ import pytest
 from source_tree import PACKAGE, ROOT, Definition, Module, modules, packages
 
 #: Called by libraries that we plug into: asyncio, click, io, http.server, prompt_toolkit, pyiceberg, pyspark,
-#: sqlglot.
+#: pyarrow's Flight, sqlglot, uvicorn.
 CALLED_BY_OTHERS = {
     *("eof_received", "format_commands", "seekable", "do_GET", "log_message"),
     *("commit_table", "create_namespace", "load_namespace_properties", "list_namespaces"),
     *("get_completions", "lex_document", "load_history_strings", "store_string"),
+    *("do_action", "do_get", "do_put", "get_flight_info", "get_schema", "list_actions", "start_call"),
+    *("sending_headers", "authenticate", "is_valid", "capture_signals"),
     *("streamReader", "streamWriter", "pushFilters"),
     *("_parse_as_command", "_parse_pipe_syntax_query", "_parse_cube_or_rollup"),
 }

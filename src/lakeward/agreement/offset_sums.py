@@ -33,6 +33,11 @@ class OffsetSums:
         """How many rows lie between start and stop."""
         return int(self._counts.sum())
 
+    @property
+    def checksum(self) -> int:
+        """One number for all of them."""
+        return int(self._sums.sum())
+
     def add(self, offsets: I64, hashes: U64) -> None:
         """Take rows."""
         inside: NDArray[np.bool_] = (offsets >= self.start) & (offsets < self.stop)

@@ -11,6 +11,7 @@ _HOME = "lakeward.cli."
 _SECTIONS = {
     "Run": {
         "serve": _HOME + "commands.server.serve",
+        "tablet": _HOME + "commands.cluster.tablet",
         "restore": _HOME + "commands.server.restore",
         "demo": _HOME + "demo.demo",
         "bench": _HOME + "commands.server.bench",
@@ -49,6 +50,7 @@ _SECTIONS = {
     "Into the lake": {
         "tier": _HOME + "commands.lake.tier",
         "lake": _HOME + "commands.lake.lake",
+        "catalog": _HOME + "commands.lake.catalog",
     },
     "Who may come in": {
         "users": _HOME + "commands.access.users",
@@ -64,6 +66,7 @@ _SECTIONS = {
         "remote": _HOME + "commands.server.remote",
         "verify": _HOME + "commands.server.verify",
         "repair": _HOME + "commands.server.repair",
+        "copy": _HOME + "commands.tables.copy",
         "cluster": _HOME + "commands.server.cluster",
         "completion": _HOME + "commands.server.completion",
     },

@@ -4,6 +4,7 @@
     staged/    writes in two steps, for engines: tasks encode, the driver appends, each batch id once
     tables/    the asyncio core: AsyncConnection hands out AsyncTable, the factory of everything below
     lookup/    rows found by key
+    raw/       logs copied batch by batch, to the same offsets of another table
     upsert/    rows put and deleted by key
     state/     the rows of a primary key table as they are now
     keys/      key columns → bytes, and the bucket they belong to

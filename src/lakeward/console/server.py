@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import signal
 import socket
 from collections.abc import Callable
@@ -14,13 +13,13 @@ from lakeward.console.app import build_app
 from lakeward.console.frame.house import House
 from lakeward.console.frame.settings import ConsoleSettings
 from lakeward.console.pages.all_pages import all_pages
-from lakeward.console.security.hosts import is_loopback
-from lakeward.errors import ErrorCode
-from lakeward.options import client as rows
+from lakeward.console.pages.ask.questions import QUESTIONS_MAX
+from lakeward.query.duckdb.question.closed_session import DuckBounds, memory_of
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
+from lakeward.runtime.process.memory_limit import limit_memory
+from lakeward.runtime.process.public_port import check_openness, is_loopback, listen
 
-_BACKLOG = 128
 _STOP_S = 1
 _CONNECTIONS_MAX = 500
 _HEADER_BYTES_MAX = 64 << 10
@@ -28,7 +27,8 @@ _HEADER_BYTES_MAX = 64 << 10
 
 def run_console(settings: ConsoleSettings, say: Callable[[str], None]) -> None:
     """Serve until somebody stops it; `say` is told where it is."""
-    check_openness(settings)
+    check_openness("The console", settings.bind, settings.options)
+    limit_memory(memory_of(QUESTIONS_MAX, DuckBounds()))
     listener = listen(settings.bind, settings.port)
     port = listener.getsockname()[1]
     house = House.of(replace(settings, port=port), SystemClock(), SystemEntropy())
@@ -64,34 +64,6 @@ class _Server(uvicorn.Server):
         """Stop."""
         self._house.closing.set()
         await super().shutdown(sockets)
-
-
-def check_openness(settings: ConsoleSettings) -> None:
-    """Refuse to lend the console's own login to a whole network."""
-    has_login = rows.SASL_USERNAME.key in settings.options or rows.SASL_JAAS.key in settings.options
-    if has_login and not is_loopback(settings.bind):
-        raise ErrorCode.INVALID_CONFIG.error(
-            f"The console would act as its own user for everybody who reaches {settings.bind}. Leave --user out, so "
-            "that each person logs in, or listen on 127.0.0.1."
-        )
-
-
-def listen(bind: str, port: int) -> socket.socket:
-    """A socket on an address of this machine; says which one is taken or is not ours."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(bind, port, type=socket.SOCK_STREAM)[0]
-    except OSError as wrong:
-        raise ErrorCode.INVALID_CONFIG.error(f"'{bind}' is no address of this machine: {wrong.strerror}.") from None
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(address)
-        listener.listen(_BACKLOG)
-    except OSError as wrong:
-        listener.close()
-        why = "is taken; choose another with --port" if wrong.errno == errno.EADDRINUSE else f"failed: {wrong.strerror}"
-        raise ErrorCode.INVALID_CONFIG.error(f"Port {port} of {bind} {why}.") from None
-    return listener
 
 
 def _greeting(settings: ConsoleSettings, port: int) -> str:

@@ -75,6 +75,8 @@ class LakeFile:
     bytes: int
     deletes: tuple[LakeDeletes, ...] = ()
     equality_deletes: tuple[LakeEqualityDeletes, ...] = ()
+    #: Its rows only count together with those of the other such files of its place: newer ones of a key replace older.
+    is_merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

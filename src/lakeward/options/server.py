@@ -260,6 +260,58 @@ REMOTE_INDEX_CACHE = _row(
     "remote.log.index-file-cache-size", SIZE, 64 * _MB, "Indexes of remote segments that are kept in memory."
 )
 
+# One of several
+ZOOKEEPER_ADDRESS = _optional(
+    "zookeeper.address", TEXT, "host:port, separated by commas, of the ZooKeeper of an Apache Fluss cluster."
+)
+ZOOKEEPER_ROOT = _row("zookeeper.path.root", TEXT, "/fluss", "The node in ZooKeeper that holds the cluster.")
+ZOOKEEPER_SESSION_TIMEOUT = _row(
+    "zookeeper.client.session-timeout",
+    DURATION,
+    60 * _SECOND_MS,
+    "How long a tablet server that says nothing is taken for alive; within the bounds of ZooKeeper.",
+)
+ZOOKEEPER_CONNECT_TIMEOUT = _row(
+    "zookeeper.client.connection-timeout", DURATION, 15 * _SECOND_MS, "How long ZooKeeper is tried to be reached."
+)
+INTERNAL_LISTENER = _row(
+    "internal.listener.name",
+    TEXT,
+    DEFAULT_LISTENER,
+    "The listener by which the servers of a cluster come.",
+)
+REPLICA_LAG_MAX = _row(
+    "log.replica.max-lag-time",
+    DURATION,
+    30 * _SECOND_MS,
+    "How long a follower may be behind before it no longer counts as in sync.",
+)
+REPLICAS_IN_SYNC_MIN = _row(
+    "log.replica.min-in-sync-replicas-number", COUNT, 1, "Replicas in sync that a write with acks=all needs."
+)
+REPLICA_FETCH_BYTES = _row(
+    "log.replica.fetch.max-bytes", SIZE, 16 * _MB, "What a follower asks of a leader for at a time."
+)
+REPLICA_FETCH_BUCKET_BYTES = _row(
+    "log.replica.fetch.max-bytes-for-bucket", SIZE, _MB, "What a follower asks for at a time of one bucket."
+)
+REPLICA_FETCH_WAIT = _row(
+    "log.replica.fetch.wait-max-time",
+    DURATION,
+    20,
+    "How long a leader may wait for rows before it answers a follower. Apache's default is 500 ms, and its leaders "
+    "sleep through all of it.",
+)
+REPLICA_FETCH_BACKOFF = _row(
+    "log.replica.fetch.backoff-interval", DURATION, _SECOND_MS, "How long a follower rests after a leader's error."
+)
+REPLICA_MARK_INTERVAL = _row(
+    "log.replica.high-watermark.checkpoint-interval",
+    DURATION,
+    5 * _SECOND_MS,
+    "How often it is noted up to where all replicas in sync have their rows.",
+)
+
 # Security
 SERVER_OPTIONS.adopt(AUTHENTICATION_OPTIONS)
 SERVER_OPTIONS.adopt(AUTHORIZATION_OPTIONS)
@@ -272,10 +324,7 @@ for _family in ("s3.", "fs.", "oss.", "gs.", "abfs."):
     _open(_family, "Options of the remote file system.")
 for _key in INERT_KEYS:
     _inert(_key, LIST if _key in {"remote.data.dirs", "remote.data.dirs.weights"} else TEXT)
-_inert("internal.listener.name", TEXT, DEFAULT_LISTENER)
 _inert("log.index.file-size", SIZE, 10 * _MB)
-_inert("log.replica.high-watermark.checkpoint-interval", DURATION, 5 * _SECOND_MS)
-_inert("log.replica.min-in-sync-replicas-number", COUNT, 1, dynamic=True)
 _inert("server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS)
 
 #: What ALTER_CLUSTER_CONFIGS may change while the server runs.

@@ -1,6 +1,6 @@
 """One row per API: key, highest version, request, response.
 
-Private calls between Apache Fluss servers are left out, but for the three that a tiering service makes.
+Private calls, between the servers of a cluster, are among them; a server offers only those that it has handlers for.
 """
 
 from __future__ import annotations
@@ -8,7 +8,20 @@ from __future__ import annotations
 import enum
 from typing import Any, Self
 
-from lakeward.protocol.messages import acl, auth, cluster, database, kv, lake, log, metadata, partition, snapshot, table
+from lakeward.protocol.messages import (
+    acl,
+    auth,
+    cluster,
+    database,
+    kv,
+    lake,
+    log,
+    metadata,
+    partition,
+    snapshot,
+    table,
+)
+from lakeward.protocol.messages.servers import orders, reports
 
 
 class Api(enum.Enum):
@@ -42,11 +55,16 @@ class Api(enum.Enum):
     TABLE_EXISTS = 1010, 0, table.TableExistsRequest, table.TableExistsResponse
     GET_TABLE_SCHEMA = 1011, 0, table.GetTableSchemaRequest, table.GetTableSchemaResponse
     GET_METADATA = 1012, 0, metadata.MetadataRequest, metadata.MetadataResponse
+    UPDATE_METADATA = 1013, 0, orders.UpdateMetadataRequest, orders.UpdateMetadataResponse
     PRODUCE_LOG = 1014, 0, log.ProduceLogRequest, log.ProduceLogResponse
     FETCH_LOG = 1015, 0, log.FetchLogRequest, log.FetchLogResponse
     PUT_KV = 1016, 2, kv.PutKvRequest, kv.PutKvResponse
     LOOKUP = 1017, 1, kv.LookupRequest, kv.LookupResponse
+    NOTIFY_LEADER_AND_ISR = 1018, 0, orders.NotifyLeaderAndIsrRequest, orders.NotifyLeaderAndIsrResponse
+    STOP_REPLICA = 1019, 0, orders.StopReplicaRequest, orders.StopReplicaResponse
+    ADJUST_ISR = 1020, 0, reports.AdjustIsrRequest, reports.AdjustIsrResponse
     LIST_OFFSETS = 1021, 0, log.ListOffsetsRequest, log.ListOffsetsResponse
+    COMMIT_KV_SNAPSHOT = 1022, 0, reports.CommitKvSnapshotRequest, reports.CommitKvSnapshotResponse
     GET_LATEST_KV_SNAPSHOTS = 1023, 0, snapshot.GetLatestKvSnapshotsRequest, snapshot.GetLatestKvSnapshotsResponse
     GET_KV_SNAPSHOT_METADATA = 1024, 0, snapshot.GetKvSnapshotMetadataRequest, snapshot.GetKvSnapshotMetadataResponse
     GET_FILESYSTEM_SECURITY_TOKEN = (
@@ -56,7 +74,16 @@ class Api(enum.Enum):
         snapshot.GetFileSystemSecurityTokenResponse,
     )
     INIT_WRITER = 1026, 0, log.InitWriterRequest, log.InitWriterResponse
+    COMMIT_REMOTE_LOG_MANIFEST = (
+        1027,
+        0,
+        reports.CommitRemoteLogManifestRequest,
+        reports.CommitRemoteLogManifestResponse,
+    )
+    NOTIFY_REMOTE_LOG_OFFSETS = 1028, 0, orders.NotifyRemoteLogOffsetsRequest, orders.NotifyRemoteLogOffsetsResponse
+    NOTIFY_KV_SNAPSHOT_OFFSET = 1029, 0, orders.NotifyKvSnapshotOffsetRequest, orders.NotifyKvSnapshotOffsetResponse
     COMMIT_LAKE_TABLE_SNAPSHOT = 1030, 0, lake.CommitLakeTableSnapshotRequest, lake.CommitLakeTableSnapshotResponse
+    NOTIFY_LAKE_TABLE_OFFSET = 1031, 0, orders.NotifyLakeTableOffsetRequest, orders.NotifyLakeTableOffsetResponse
     GET_LAKE_SNAPSHOT = 1032, 0, lake.GetLakeSnapshotRequest, lake.GetLakeSnapshotResponse
     LIMIT_SCAN = 1033, 0, log.LimitScanRequest, log.LimitScanResponse
     PREFIX_LOOKUP = 1034, 1, kv.PrefixLookupRequest, kv.PrefixLookupResponse
@@ -68,6 +95,7 @@ class Api(enum.Enum):
     LIST_ACLS = 1040, 0, acl.ListAclsRequest, acl.ListAclsResponse
     DROP_ACLS = 1041, 0, acl.DropAclsRequest, acl.DropAclsResponse
     LAKE_TIERING_HEARTBEAT = 1042, 0, lake.LakeTieringHeartbeatRequest, lake.LakeTieringHeartbeatResponse
+    CONTROLLED_SHUTDOWN = 1043, 0, reports.ControlledShutdownRequest, reports.ControlledShutdownResponse
     ALTER_TABLE = 1044, 0, table.AlterTableRequest, table.AlterTableResponse
     DESCRIBE_CLUSTER_CONFIGS = 1045, 0, cluster.DescribeClusterConfigsRequest, cluster.DescribeClusterConfigsResponse
     ALTER_CLUSTER_CONFIGS = 1046, 0, cluster.AlterClusterConfigsRequest, cluster.AlterClusterConfigsResponse
@@ -97,3 +125,18 @@ class Api(enum.Enum):
 
 
 _BY_KEY = {api.value: api for api in Api}
+#: What servers of a cluster say to each other, and nobody else may say to them.
+BETWEEN_SERVERS = frozenset(
+    {
+        Api.UPDATE_METADATA,
+        Api.NOTIFY_LEADER_AND_ISR,
+        Api.STOP_REPLICA,
+        Api.ADJUST_ISR,
+        Api.COMMIT_KV_SNAPSHOT,
+        Api.COMMIT_REMOTE_LOG_MANIFEST,
+        Api.NOTIFY_REMOTE_LOG_OFFSETS,
+        Api.NOTIFY_KV_SNAPSHOT_OFFSET,
+        Api.NOTIFY_LAKE_TABLE_OFFSET,
+        Api.CONTROLLED_SHUTDOWN,
+    }
+)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+from collections.abc import Callable
 from typing import Any, cast
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -49,6 +51,7 @@ class Channel(asyncio.BufferedProtocol):
         self._broken: LakewardError | None = None
         self._room = asyncio.Event()
         self._room.set()
+        self._endings: list[Callable[[], None]] = []
 
     @classmethod
     async def open(
@@ -80,6 +83,14 @@ class Channel(asyncio.BufferedProtocol):
         except BaseException:
             channel.close()
             raise
+        return channel
+
+    @classmethod
+    async def over(cls, there: socket.socket, name: str) -> Channel:
+        """A channel over a connection that is there already, to somebody whom errors call by that name."""
+        loop = asyncio.get_running_loop()
+        _, channel = await loop.create_unix_connection(lambda: cls(name, 0), sock=there)
+        await channel._negotiate(CONNECT_TIMEOUT_MS)
         return channel
 
     async def _greet(self, timeout_ms: float, *, is_encrypted: bool) -> None:
@@ -193,6 +204,13 @@ class Channel(asyncio.BufferedProtocol):
         """Wait until most of what was written has left for the server."""
         await self._room.wait()
 
+    def on_break(self, act: Callable[[], None]) -> None:
+        """Have something done when the connection is gone, whoever ended it."""
+        if self._broken is None:
+            self._endings.append(act)
+        else:
+            act()
+
     def close(self) -> None:
         """Close the connection; whatever is in flight fails with NETWORK."""
         self._break(ErrorCode.NETWORK.error(f"The connection to {self.address} was closed."))
@@ -286,6 +304,8 @@ class Channel(asyncio.BufferedProtocol):
             timer.cancel()
             if not future.done():
                 future.set_exception(_again(why))
+        for act in self._endings:
+            act()
 
 
 def _again(error: LakewardError) -> LakewardError:

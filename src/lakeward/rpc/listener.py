@@ -25,7 +25,13 @@ _REST_S = 1.0
 class Listener:
     """An endpoint's sockets: one per address its host has, all on the same port."""
 
-    def __init__(self, bound: Endpoint, advertised: Endpoint) -> None:
+    def __init__(
+        self, bound: Endpoint, advertised: Endpoint, *, is_internal: bool = False, serves_cluster: bool = False
+    ) -> None:
+        """`is_internal` is said of one where only the servers of the cluster come in; one that `serves_cluster` is for
+        them and for clients."""
+        self.is_internal = is_internal
+        self.serves_cluster = serves_cluster
         self._bound = bound
         self._advertised = advertised
         self._closings: list[Callable[[], None]] = []

@@ -18,19 +18,20 @@ Say = Callable[[bytes], Awaitable[bytes | None]]
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A user, a password or where it is kept, and PLAIN or SCRAM."""
+    """A user, a password or where it is kept, and PLAIN or SCRAM; `keys` stand for a password not known here."""
 
     mechanism: str
     user: str
     password: SecretText
+    keys: scram.ScramKeys | None = None
 
     async def prove(self, say: Say, entropy: Entropy | None = None) -> None:
         """Convince a server, which answers with challenges or with an error; AUTHENTICATE if it is not the right one.
 
         The password is looked up now, so that one that was changed meanwhile is taken as it is.
         """
-        password = self.password.reveal()
-        if self.mechanism == PLAIN:
+        password: str | scram.ScramKeys = self.keys or self.password.reveal()
+        if self.mechanism == PLAIN and isinstance(password, str):
             await say(_plain_token(self.user, password))  # an empty challenge is Apache Fluss's way to say yes
             return
         nonce = scram.new_nonce((entropy or SystemEntropy()).token(scram.NONCE_BYTES))

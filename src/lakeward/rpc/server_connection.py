@@ -73,6 +73,10 @@ class ServerConnection(asyncio.BufferedProtocol):
     ) -> None:
         self._receiver = receiver
         self._listener = listener
+        #: The name of the listener that the client came to, and whether only servers of the cluster come there.
+        self.listener, self.is_internal = listener.name, listener.is_internal
+        #: Whether a server of the cluster may be at the other end, too.
+        self.serves_cluster = listener.serves_cluster
         self._pool = pool
         self._turns = turns
         self.now = turns.now
@@ -107,12 +111,13 @@ class ServerConnection(asyncio.BufferedProtocol):
         self._transport.set_write_buffer_limits(high=self._limits.unread_answer_bytes)
         self._sealed = EncryptedWrites.of(self._transport)
         # The transport's own socket object makes a new one for every option that is set; this one is made once.
-        self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if transport.get_extra_info("socket").family != socket.AF_UNIX:
+            self._socket = socket.socket(fileno=transport.get_extra_info("socket").fileno())
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.told_address = self._listener.address_for(transport.get_extra_info("sockname")[0])
         if peer := transport.get_extra_info("peername"):
             self.address, self.peer = peer[0], f"{peer[0]}:{peer[1]}"
         self.certificate = transport.get_extra_info("peercert") or {}
-        self.told_address = self._listener.address_for(transport.get_extra_info("sockname")[0])
         self._receiver.on_open(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
@@ -131,11 +136,6 @@ class ServerConnection(asyncio.BufferedProtocol):
         for act in self._endings:
             act()
         self._receiver.on_close(self)
-
-    @property
-    def listener(self) -> str:
-        """The name of the listener that the client came to."""
-        return self._listener.name
 
     def await_login(self, frame_bytes: int) -> None:
         """Take only small frames until the client is let in."""
@@ -225,12 +225,12 @@ class ServerConnection(asyncio.BufferedProtocol):
         if self._closing:
             return False
         now = self.now()
-        more = self._take_frames(now, until)
-        self._queued_until = now + _QUEUED_S
-        if not more:
-            self._is_queued = False
-            self._set_reading()
-        return more
+        if self._take_frames(now, until):
+            self._queued_until = now + _QUEUED_S
+            return True
+        self._is_queued = False  # who asks for one thing at a time is soon out of the queue again
+        self._set_reading()
+        return False
 
     def _queue(self) -> None:
         if not self._is_queued and not self._closing:

@@ -66,6 +66,19 @@ class ScramSecret:
         return hmac.compare_digest(_digest(_mac(root, b"Client Key")), self.stored_key)
 
 
+@dataclass(frozen=True, slots=True)
+class ScramKeys:
+    """What a client makes of its password for one salt: with it one logs in wherever the secret is the same.
+
+    A server that has the secret learns it from a proof, and can so ask another server in the name of the client.
+    """
+
+    salt: bytes = field(repr=False)
+    iterations: int
+    client_key: bytes = field(repr=False)
+    server_key: bytes = field(repr=False)
+
+
 def salted_key(password: str, salt: bytes, iterations: int) -> bytes:
     """A key made of a password, slowly; ValueError when it is no text that could have been typed."""
     return hashlib.pbkdf2_hmac(_HASH, prepared_text(password).encode(), salt, iterations)
@@ -82,7 +95,7 @@ def new_nonce(random: bytes) -> str:
 class ScramClient:
     """One login; `first`, `final` and `check` follow each other."""
 
-    def __init__(self, username: str, password: str, nonce: str) -> None:
+    def __init__(self, username: str, password: str | ScramKeys, nonce: str) -> None:
         """`nonce` is used once and cannot be guessed: `new_nonce(entropy.token(NONCE_BYTES))`."""
         self._password = password
         self._nonce = nonce
@@ -104,16 +117,23 @@ class ScramClient:
             raise _broken("its nonce is not an answer to ours")
         if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
             raise _broken(f"it asks for {iterations} iterations; {ITERATIONS_MIN} to {ITERATIONS_MAX} are safe")
+        client_key, server_key = self._keys(salt, iterations)
+        without_proof = f"c=biws,r={nonce}"
+        said = f"{self._bare},{text},{without_proof}".encode()
+        proof = _xor(client_key, _mac(_digest(client_key), said))
+        self._signature = _mac(server_key, said)
+        return f"{without_proof},p={_base64(proof)}".encode()
+
+    def _keys(self, salt: bytes, iterations: int) -> tuple[bytes, bytes]:
+        if isinstance(self._password, ScramKeys):
+            if (self._password.salt, self._password.iterations) != (salt, iterations):
+                raise ErrorCode.AUTHENTICATE.error("The password was changed since it was proven.")
+            return self._password.client_key, self._password.server_key
         try:
             root = salted_key(self._password, salt, iterations)
         except ValueError as wrong:
             raise ErrorCode.AUTHENTICATE.error(f"The password cannot be sent: {wrong}.") from None
-        without_proof = f"c=biws,r={nonce}"
-        said = f"{self._bare},{text},{without_proof}".encode()
-        client_key = _mac(root, b"Client Key")
-        proof = _xor(client_key, _mac(_digest(client_key), said))
-        self._signature = _mac(_mac(root, b"Server Key"), said)
-        return f"{without_proof},p={_base64(proof)}".encode()
+        return _mac(root, b"Client Key"), _mac(root, b"Server Key")
 
     def check(self, server_final: bytes) -> None:
         """Raise unless the server, too, has shown that it knows the user."""
@@ -137,8 +157,8 @@ class ClientFirst:
     bare: str
 
     @classmethod
-    def read(cls, message: bytes) -> ClientFirst:
-        """Of the bytes of a message."""
+    def read(cls, message: bytes, username: str | None = None) -> ClientFirst:
+        """Of the bytes of a message; a `username` that was said elsewhere counts instead of the one in it."""
         text = _text(message)
         header = _NO_BINDING.match(text)
         if header is None:
@@ -147,7 +167,8 @@ class ClientFirst:
         said = _attributes(bare)
         if list(said)[:2] != ["n", "r"]:
             raise _broken("it must say name and nonce, in this order")
-        username = _unescape(said["n"])
+        if username is None:
+            username = _unescape(said["n"])
         if header[2] is not None and _unescape(header[2]) != username:
             raise _broken("nobody may come in the name of somebody else")
         return cls(username, _checked_nonce(said["r"]), header[0], bare)
@@ -169,6 +190,10 @@ class ServerFirst:
 
     def check(self, client_final: bytes, secret: ScramSecret) -> bytes:
         """The last message, for a client that has proven to know the password; any other is refused."""
+        return self.proven(client_final, secret)[0]
+
+    def proven(self, client_final: bytes, secret: ScramSecret) -> tuple[bytes, ScramKeys]:
+        """The same, and the keys that the proof was made with."""
         text = _text(client_final)
         without_proof, found, proof = text.rpartition(",p=")
         said = _attributes(without_proof)
@@ -181,7 +206,8 @@ class ServerFirst:
         client_key = _xor(_unbase64(proof), _mac(secret.stored_key, spoken))
         if not hmac.compare_digest(_digest(client_key), secret.stored_key):
             raise ErrorCode.AUTHENTICATE.error()
-        return f"v={_base64(_mac(secret.server_key, spoken))}".encode()
+        keys = ScramKeys(secret.salt, secret.iterations, client_key, secret.server_key)
+        return f"v={_base64(_mac(secret.server_key, spoken))}".encode(), keys
 
 
 # -- text

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from functools import partial
 from typing import NamedTuple
 
 from lakeward.options import server as rows
+from lakeward.options.endpoint import Endpoint
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.frames import RequestHeader
 from lakeward.rpc.buffer_pool import BufferPool
@@ -27,6 +29,7 @@ _log = logging.getLogger(__name__)
 #: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
 _OTHER_FILES = 256
 _DRAIN_S = 5.0
+_INTERNAL = Endpoint("(servers of the cluster)", "", 0)
 _LOOK_S = 0.02
 
 
@@ -37,6 +40,8 @@ class ListenerAddress(NamedTuple):
     protocol: str
     host: str
     port: int
+    #: The host that clients are told; none where they are told what they dialled.
+    told_host: str = ""
 
 
 class Front:
@@ -52,8 +57,10 @@ class Front:
         dispatcher: Dispatcher,
         access: Access,
         pages: Pages,
+        cluster_listener: str | None = None,
     ) -> None:
-        """`connections` are those that are open: filled here, watched by others; `pages` answers plain HTTP."""
+        """`connections` are those that are open: filled here, watched by others; `pages` answers plain HTTP; by the
+        `cluster_listener` the other servers of a cluster come in, too."""
         self._loop = loop
         self._connections = connections
         self._pool = pool
@@ -71,7 +78,8 @@ class Front:
         self.accepted_count = self.refused_count = 0
         advertised = options.advertised_listeners()
         self._listeners = [
-            Listener(endpoint, advertised[endpoint.name]) for endpoint in options.get(rows.BIND_LISTENERS)
+            Listener(endpoint, advertised[endpoint.name], serves_cluster=endpoint.name == cluster_listener)
+            for endpoint in options.get(rows.BIND_LISTENERS)
         ]
 
     async def open(self) -> list[ListenerAddress]:
@@ -88,11 +96,17 @@ class Front:
 
     def _address(self, listener: Listener) -> ListenerAddress:
         host, port = listener.address_for("localhost")
-        return ListenerAddress(listener.name, self._access.protocol_of(listener.name), host, port)
+        told, _ = listener.address_for("")
+        return ListenerAddress(listener.name, self._access.protocol_of(listener.name), host, port, told)
 
     def connection(self, listener: Listener) -> ServerConnection:
         """The protocol of one more client."""
         return ServerConnection(self, listener, self._pool, self._turns, self._limits, self._loop)
+
+    async def take_server(self, there: socket.socket) -> None:
+        """Have another server of the cluster at the other end of a connection, as if it had come by a listener."""
+        listener = Listener(_INTERNAL, _INTERNAL, is_internal=True)
+        await self._loop.create_unix_connection(partial(self.connection, listener), sock=there)
 
     def close_idle(self) -> None:
         """Close connections of clients that have said nothing for long."""
@@ -134,6 +148,8 @@ class Front:
 
     def on_open(self, connection: ServerConnection) -> None:
         """A client has come."""
+        if connection.is_internal:
+            return  # it was invited
         why_not = self._access.crowd.enter(connection.address)
         if why_not:
             self.refused_count += 1

@@ -12,6 +12,7 @@ from lakeward.server.ground import Ground
 from lakeward.server.report.health import declare_damage
 from lakeward.server.report.lake_metrics import LakeMetrics
 from lakeward.server.report.table_survey import TableSurvey
+from lakeward.server.role_parts import AnyRoles
 from lakeward.server.roles import Roles
 from lakeward.server.tablet.scrubber import Scrubber
 from lakeward.telemetry.metrics import Metrics
@@ -41,19 +42,19 @@ def declare_metrics(
     metrics: Metrics,
     connections: Collection[object],
     ground: Ground,
-    roles: Roles,
+    roles: AnyRoles,
     scrubber: Scrubber,
     pool: BufferPool,
     tables_max: int,
 ) -> None:
     """Add the rows that every server has; they are counted when they are asked for."""
-    coordinator, tablets, space = roles.coordinator, roles.tablets, roles.space
-    TableSurvey(coordinator.catalog, tablets, ground.clock, tables_max).declare(metrics)
+    catalog, tablets, space = roles.catalog, roles.tablets, roles.space
+    TableSurvey(catalog, tablets, ground.clock, tables_max).declare(metrics)
     gauges: dict[MetricRow, Callable[[], float]] = {
         request_rows.CONNECTIONS: lambda: len(connections),
         request_rows.FETCHES_WAITING: lambda: len(tablets.waiters),
         request_rows.RECEIVE_BYTES: lambda: pool.used_bytes,
-        rows.TABLES: lambda: sum(1 for _ in coordinator.catalog.tables()),
+        rows.TABLES: lambda: sum(1 for _ in catalog.tables()),
         rows.OPEN_LOGS: lambda: len(tablets.logs),
         rows.OPEN_LOG_FILES: lambda: len(ground.files),
         rows.DISK_FREE: lambda: space.free_bytes,
@@ -72,7 +73,8 @@ def declare_metrics(
     for row, read in counters.items():
         metrics.counter(row).read_from(read)
     declare_damage(metrics, tablets.logs)
-    LakeMetrics(coordinator, tablets.logs).declare(metrics)
+    if isinstance(roles, Roles):
+        LakeMetrics(roles.coordinator, tablets.logs).declare(metrics)
     if roles.remote is not None:
         roles.remote.declare(metrics)
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from lakeward.options import server as rows
-from lakeward.options.server_options import ServerOptions
+from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Exchange, Handler
-from lakeward.rpc.turns import Turns
 from lakeward.server.archive.remote_logs import RemoteLogs
-from lakeward.server.buckets.logs import CopyProgress
+from lakeward.server.books.row_number_files import RowNumberFiles
+from lakeward.server.buckets.leadership import Leadership
+from lakeward.server.catalog import events
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.coordinator.coordinator import Coordinator
 from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers as coordinator_handlers
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
-from lakeward.server.ground import Ground
+from lakeward.server.fleet.fleet import Fleet
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.access.tokens import SecurityTokens
-from lakeward.server.tablet.requests.request_spans import RequestSpans
+from lakeward.server.role_parts import RoleParts, copy_progress
 from lakeward.server.tablet.service import TabletService
 from lakeward.server.tablet.tablets import Tablets
+from lakeward.server.whereabouts.cluster_map import Door
+from lakeward.server.whereabouts.one_server import SERVER_ID
 
 if TYPE_CHECKING:
     from lakeward.server.remote.role import RemoteRole
@@ -33,29 +34,34 @@ if TYPE_CHECKING:
 class Roles:
     """All that answers requests."""
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        turns: Turns,
-        options: ServerOptions,
-        ground: Ground,
-        store: FencedStore | None,
-        has_room: Callable[[int], bool],
-        followed: RequestSpans | None,
-    ) -> None:
-        """`store` is remote storage, if there is any; `has_room` tells whether there is memory for a large answer;
-        `followed` are the requests whose steps are to be seen."""
+    def __init__(self, parts: RoleParts, fleet_size: int = 0) -> None:
+        """With a `fleet_size`, so many tablet servers have the buckets, each in a process of its own."""
+        loop, options, ground, store = parts.loop, parts.options, parts.ground, parts.store
         self._options = options
+        self._fleet_size = fleet_size
         self._ground = ground
         self._writes = WriteStop()
         config = ClusterConfig(ground.metadata, options)
         disk = ground.directory.disk
         self.space = DiskSpace(disk, ground.directory.root, lambda: config.current, self._writes)
-        self.coordinator = Coordinator(ground.metadata, config, ground.clock, ground.entropy, disk, self.space.check)
+        self.coordinator = Coordinator(
+            ground.metadata,
+            config,
+            ground.clock,
+            ground.entropy,
+            disk,
+            self.space.check,
+            range(fleet_size) if fleet_size else (SERVER_ID,),
+        )
+        self.config = config
+        self._number_files = RowNumberFiles(disk, ground.directory.root)
+        self.catalog = self.coordinator.catalog
+        self.producer_offsets = self.coordinator.producer_offsets
+        self.snapshot_leases = self.coordinator.snapshot_leases
         self._remote_logs = None if store is None else self._open_remote_logs(store)
         self.tablets = Tablets(
             loop,
-            turns,
+            parts.turns,
             self.coordinator.catalog,
             ground.directory,
             ground.files,
@@ -64,8 +70,9 @@ class Roles:
             ground.clock,
             lambda: config.current,
             self.coordinator.lake_floor,
-            self._copy_progress(),
+            copy_progress(options, self._remote_logs),
             self.coordinator.row_numbers.reserve,
+            Leadership(SERVER_ID) if fleet_size else None,
         )
         self.remote = None if store is None else self._make_remote(store)
         self._service = TabletService(
@@ -77,26 +84,37 @@ class Roles:
             ground.clock,
             ground.entropy,
             self.coordinator.lake_floor,
-            has_room,
+            parts.has_room,
             None if self.remote is None else self.remote.reads,
-            followed,
+            parts.followed,
         )
-        self.coordinator.catalog.subscribe(self._service.hear)
-        if self.remote is not None:
+        self.fleet = self._open_fleet(fleet_size) if fleet_size else None
+        self.coordinator.catalog.subscribe(self._service.changes.hear if self.fleet is None else self.fleet.hear)
+        if self.remote is not None and self.fleet is None:
             self.coordinator.catalog.subscribe(self.remote.hear)
+
+    def _open_fleet(self, size: int) -> Fleet:
+        coordinator = self.coordinator
+        fleet = Fleet(
+            size,
+            coordinator.catalog,
+            coordinator.epoch,
+            coordinator.remote_data_dir,
+            self._hear_of_drop,
+            coordinator.lake_snapshots,
+        )
+        coordinator.meet(fleet)
+        coordinator.lake_snapshots.subscribe(fleet.hear_lake)
+        self.config.on_change(fleet.hear_options)
+        return fleet
 
     def _open_remote_logs(self, store: FencedStore) -> RemoteLogs:
 
         return RemoteLogs(self._ground.metadata, self.coordinator.catalog, store)
 
-    def _copy_progress(self) -> CopyProgress | None:
-        if self._remote_logs is None:
-            return None
-        return CopyProgress(self._remote_logs.remote_end, keeps_rest=self._options.get(rows.REMOTE_LOG_INTERVAL) > 0)
-
     def _make_remote(self, store: FencedStore) -> RemoteRole:
         from lakeward.server.remote.role import RemoteRole
-        from lakeward.server.remote.this_server import ThisServer
+        from lakeward.server.remote.this_server import RemoteWork, ThisServer
 
         ground, coordinator, tablets = self._ground, self.coordinator, self.tablets
         assert self._remote_logs is not None
@@ -105,7 +123,7 @@ class Roles:
             options_now=lambda: coordinator.config.current,
             clock=ground.clock,
             entropy=ground.entropy,
-            metadata=ground.metadata,
+            metadata=ground.own_metadata,
             catalog=coordinator.catalog,
             kv_snapshots=coordinator.kv_snapshots,
             buckets=tablets.buckets,
@@ -119,14 +137,39 @@ class Roles:
             answer_later=tablets.busy.answer_later,
             later=ground.disk.later,
             settle=ground.disk.settle,
+            work=RemoteWork(copies=not self._fleet_size),
         )
-        return RemoteRole(server, store, self._remote_logs)
+        return RemoteRole(server, store, self._remote_logs, self._epoch_of if self._fleet_size else None)
+
+    def _epoch_of(self, bucket: TableBucket) -> int:
+        assert self.fleet is not None
+        return self.fleet.epoch_of(bucket)
+
+    def _hear_of_drop(self, event: events.Dropped) -> None:
+        """No tablet server uses the files any more."""
+        self._service.changes.hear(event)
+        if self.remote is not None:
+            self.remote.hear(event)
 
     def begin(self) -> None:
         """Do what was due while the server was off, before anybody asks."""
+        self.coordinator.row_numbers.follow(self._number_files)
+        if self.fleet is None:
+            self._number_files.remove_all()
+        else:
+            self.coordinator.row_numbers.hand_out(self._number_files)
         self.tablets.buckets.remove_leftovers()
         self.coordinator.tick()
         self.space.look()
+
+    def tick(self) -> None:
+        """Do what is due by the clock."""
+        if self.fleet is not None:
+            self.coordinator.row_numbers.follow(self._number_files)
+        self.coordinator.tick()
+
+    async def close(self) -> None:
+        """There is nothing that changes a bucket by itself."""
 
     def handlers(self) -> dict[Api, Handler]:
         """One handler per API."""
@@ -134,16 +177,20 @@ class Roles:
         if self._remote_logs is not None:
             control = coordinator_handlers(self.coordinator, self._remote_logs.manifests_of)
         return {
-            **self._service.handlers,
+            **({} if self.fleet else self._service.handlers),
             **{api: _with_caller(handler) for api, handler in control.items()},
             Api.GET_FILESYSTEM_SECURITY_TOKEN: SecurityTokens.of(self._options, self._ground.clock).handle,
             **({} if self.remote is None else self.remote.handlers()),
         }
 
+    def when_told(self, handlers: dict[Api, Handler]) -> dict[Api, Handler]:
+        """The same handlers; what changes something is answered when all servers have been told."""
+        return handlers if self.fleet is None else self.fleet.handlers(handlers)
+
 
 def _with_caller(handler: Callable[[Any, Caller], Any]) -> Handler:
     def handle(request: Any, exchange: Exchange) -> Any:
-        host, port = exchange.connection.told_address
-        return handler(request, Caller(exchange.version, host, port))
+        connection = exchange.connection
+        return handler(request, Caller(exchange.version, Door(connection.listener, *connection.told_address)))
 
     return handle

@@ -115,6 +115,7 @@ def test_files_that_cannot_be_used_are_named(
     authority.sign("alice")
     authority.sign("bob")
     authority.sign("locked", password="key-secret")
+    authority.ca_file.chmod(0o644)  # whatever umask the tests run under
     with pytest.raises(InvalidError, match=why):
         ClientTls(**{name: str(tmp_path / file) for name, file in files.items()}).context()
 

@@ -1,4 +1,4 @@
 """The commands, by what they are about.
 
-`server/`, `container/`, `access/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`
+`server/`, `cluster/`, `container/`, `access/`, `tables/`, `rows/`, `scripts/`, `pipelines/`, `lake/`
 """

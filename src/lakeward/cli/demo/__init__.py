@@ -8,6 +8,7 @@ tally         rows counted, hot and cold
 screen        what is shown
 child_server  a server that lives as long as a command
 child_console  a web console that does
+child_catalog  an Iceberg REST catalog that does
 child_bucket  an S3 server that does
 child_postgres  a PostgreSQL that does
 child_command   another command that does

@@ -24,17 +24,24 @@ _STOP_S = 5
 class ChildConsole:
     """Starts a console, where it is installed, and stops it at the end; nobody's demo fails for want of one."""
 
+    port = _PORT
+    libraries: tuple[str, ...] = ("starlette", "uvicorn", "jinja2")
+
     def __init__(self, bootstrap: str, log_path: Path, environment: Mapping[str, str]) -> None:
-        self._arguments = ("console", "--server", bootstrap)
+        self._arguments = self.arguments(bootstrap)
         self._log_path = log_path
         self._environment = dict(environment)
         self._process: Child | None = None
         self.url = ""
 
+    def arguments(self, bootstrap: str) -> tuple[str, ...]:
+        """How it is started."""
+        return ("console", "--server", bootstrap)
+
     def __enter__(self) -> Self:
-        if find_spec("starlette") is None or find_spec("uvicorn") is None or find_spec("jinja2") is None:
+        if any(find_spec(name) is None for name in self.libraries):
             return self
-        port = _PORT if is_free(_PORT) else 0
+        port = self.port if is_free(self.port) else 0
         with self._log_path.open("w") as log:
             self._process = Child(
                 [sys.executable, "-m", "lakeward", *self._arguments, "--port", str(port)],

@@ -16,6 +16,7 @@ import lakeward
 from lakeward.cli.commands.rows.tail import show
 from lakeward.cli.demo.cdc import cdc
 from lakeward.cli.demo.child_bucket import BUCKET, ChildBucket
+from lakeward.cli.demo.child_catalog import ChildCatalog
 from lakeward.cli.demo.child_console import ChildConsole
 from lakeward.cli.demo.child_server import PORT_DEFAULT, ChildServer, is_free
 from lakeward.cli.demo.home import DemoHome
@@ -93,8 +94,12 @@ def demo(
             )
             stack.callback(home.tell_bucket)
             console = stack.enter_context(ChildConsole(server.bootstrap, data_dir / "console.log", home.environment))
+            catalog = stack.enter_context(
+                ChildCatalog(server.bootstrap, data_dir / "catalog.log", home.environment, home)
+            )
+            browser = console.hint + catalog.hint
             with DemoScreen() as screen:
-                _run(server, home, console, screen, rate, limit, engine_or_default(engine))
+                _run(server, home, browser, screen, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         say("\nStopped.")
     say(f"The orders stay in {data_dir}; the next run goes on from there.")
@@ -116,7 +121,7 @@ def _home(stack: ExitStack, directory: Path, *, in_s3: bool) -> DemoHome:
 def _run(
     server: ChildServer,
     home: DemoHome,
-    console: ChildConsole,
+    browser: str,
     screen: DemoScreen,
     rate: float,
     limit: int | None,
@@ -128,7 +133,7 @@ def _run(
             _TABLE, COLUMNS, comment="made up by lakeward demo", properties=PROPERTIES, exist_ok=True
         )
         has_lake = engine != "none" and not screen.is_live
-        screen.introduce(_hints(server, home, table.count(), rate, console.hint, has_lake=has_lake))
+        screen.introduce(_hints(server, home, table.count(), rate, browser, has_lake=has_lake))
         stream = OrderStream(table, rate)
         start = table.offsets("latest")
         with (

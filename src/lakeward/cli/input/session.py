@@ -30,8 +30,11 @@ class Session:
 
     def connect(self, **options: Any) -> Connection:
         """Connect to the server; a person waits, so give up sooner than a program would."""
-        wanted = {"client.connect-timeout": _CONNECT_TIMEOUT, **self.credentials.options(), **options}
-        return lakeward.connect(self.server, **wanted)
+        return lakeward.connect(self.server, **self.options(**options))
+
+    def options(self, **options: Any) -> dict[str, Any]:
+        """What a client of this session is told, and these."""
+        return {"client.connect-timeout": _CONNECT_TIMEOUT, **self.credentials.options(), **options}
 
 
 pass_session = click.make_pass_decorator(Session, ensure=True)
@@ -45,6 +48,11 @@ def root_options(command: Callable[..., Any]) -> Any:
 def on_server(command: Callable[..., Any]) -> Any:
     """For a command that talks to a server: the same after its name, and the session as argument."""
     return _server(_user(_client(_debug(pass_session(command)))))
+
+
+def between_servers(command: Callable[..., Any]) -> Any:
+    """For a command that names its servers itself: who talks to them, and the session as argument."""
+    return _user(_client(_debug(pass_session(command))))
 
 
 def bootstrap_option(command: Callable[..., Any]) -> Any:

@@ -9,4 +9,5 @@ log_ends           the first and the last rows of a table
 table_description  what `tables describe` shows
 append_progress    the bar of a long append
 read_progress      the line of a long read
+copy_progress      the line of a long copy
 """

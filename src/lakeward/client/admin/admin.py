@@ -136,6 +136,10 @@ class Admin:
             custom_properties=_texts(rest["custom_properties"]),
             comment=rest["comment"],
         ).normalize()
+        await self.create_like(path, descriptor, exist_ok=exist_ok)
+
+    async def create_like(self, path: TablePath, descriptor: TableDescriptor, *, exist_ok: bool = False) -> None:
+        """Create a table as it is described."""
         ask = table_messages.CreateTableRequest(
             table_path=pb_path(path),
             table_json=json_form.dump(json_form.descriptor_to_json(descriptor)),

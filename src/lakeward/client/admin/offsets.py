@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.metadata_cache import Address
-from lakeward.client.cluster.patience import Patience, ask_leader
+from lakeward.client.cluster.patience import Patience, ask_leader, patient_leader
 from lakeward.client.forms.results import BucketId, PartitionInfo, Timestamp
 from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
@@ -207,7 +207,7 @@ class TableOffsets:
         return found
 
     async def _leader_of(self, place: Place) -> Channel:
-        return await self._cluster.leader(self._info.path, place.bucket, place.id.partition)
+        return await patient_leader(self._cluster, self._info.path, place.bucket, place.id.partition)
 
     async def count(self) -> int:
         """Rows in the table: from its statistics, or from its offsets where the server keeps none."""

@@ -53,6 +53,11 @@ class Connection:
         return self._inner
 
     @property
+    def loop(self) -> LoopThread:
+        """Where its requests run."""
+        return self._loop
+
+    @property
     def lake_properties(self) -> Mapping[str, str]:
         """Properties of the lake's catalog, for queries."""
         return self._inner.lake_properties

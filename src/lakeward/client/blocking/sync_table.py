@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.blocking.sync_scan import Scan, iterate
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.forms.damage import Skips
+    from lakeward.client.read.log_marks import LogMark
     from lakeward.client.read.log_peek import LogPeek
     from lakeward.client.tables.keyed_rows import Missing
     from lakeward.records.batch.predicate import Predicate
@@ -68,7 +69,8 @@ class Table:
         from lakeward.client.forms.data_forms import is_quick
 
         if is_quick(data):
-            return self._loop.run(self._inner.append(data))
+            done = self._inner.append_shortly(data)
+            return self._loop.run(done) if isinstance(done, Coroutine) else done
         with self.writer() as writer:
             writer.write(data)
             writer.flush()
@@ -141,7 +143,10 @@ class Table:
         NULLs, its key columns included; with `missing="drop"` no row, with `missing="raise"` a KeyNotFoundError.
         With `insert_missing` the server creates a row for it, with the key, NULLs, and the next auto-increment value.
         """
-        return self._loop.run(self._inner.lookup(keys, columns, missing=missing, insert_missing=insert_missing))
+        if insert_missing:
+            return self._loop.run(self._inner.lookup(keys, columns, missing=missing, insert_missing=True))
+        found = self._inner.lookup_shortly(keys, columns, missing)
+        return self._loop.run(found) if isinstance(found, Coroutine) else found
 
     def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None = None) -> pa.Table:
         """All rows whose key begins with a prefix: the bucket key, and the partition's columns before it if there are.
@@ -269,9 +274,17 @@ class Table:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
         return self._loop.run(self._inner.offsets(at, partitions=partitions))
 
+    def stretches(self) -> dict[BucketId, tuple[int, int]]:
+        """Where the log of each bucket begins and ends, asked at once."""
+        return self._loop.run(self._inner.stretches())
+
     def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
         """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
         return self._loop.run(self._inner.peek(bucket, offset))
+
+    def marks(self, ends: Mapping[BucketId, int]) -> dict[BucketId, LogMark]:
+        """Which batch each of these logs has before an end; where it is another one later, it is another log."""
+        return self._loop.run(self._inner.marks(ends))
 
     # -- partitions ---------------------------------------------------------------------------------------------------
 

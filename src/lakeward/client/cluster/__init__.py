@@ -4,6 +4,8 @@ cluster         settings, channels, metadata, worker threads
 metadata_cache  who leads which bucket; refreshed when a server says it is not the leader
 patience        a request to a leader, repeated while it moves
 absence         all servers are away: said once, and waited for
+direct_lines    connections on which blocking code asks for a row or two on its own thread
+direct_channel  one of them
 http_page       what a server tells by HTTP, with the same login
 writer_ids      writer ids, lent to writers and taken back
 loop_thread     the background event loop that the blocking door runs on, or that of an asyncio caller

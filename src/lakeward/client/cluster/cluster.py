@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
-from lakeward.client.cluster.metadata_cache import Address, MetadataCache
+from lakeward.client.cluster.direct_lines import DirectLines
+from lakeward.client.cluster.metadata_cache import SILENCE_S, Address, MetadataCache
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.sources import RemoteSegments
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
@@ -42,6 +44,7 @@ class Cluster:
         self.pool = ChannelPool(settings.connect_timeout_ms, settings.security)
         self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
+        self.lines = DirectLines(settings, self.workers)
 
     async def ask(self, api: Api, message: Any) -> Any:
         """Send a request to the coordinator; again when it did not get there, or when it only reads."""
@@ -78,11 +81,22 @@ class Cluster:
 
     async def leader(self, path: TablePath, bucket: TableBucket, partition: str | None, purpose: str = "") -> Channel:
         """A channel to the leader of a bucket; waits for an election."""
-        if self.metadata.leader(bucket) is None:
-            await self.metadata.wait_for_leaders(path, [bucket], [partition] if partition else [])
-        address = self.metadata.leader(bucket)
-        assert address is not None
-        return await self.pool.channel(address.host, address.port, purpose)
+        while True:
+            if self.metadata.leader(bucket) is None:
+                await self.metadata.wait_for_leaders(path, [bucket], [partition] if partition else [])
+            address = self.metadata.leader(bucket)
+            assert address is not None
+            at_hand = self.pool.ready(address.host, address.port, purpose)
+            if at_hand is not None:
+                return at_hand
+            try:
+                async with asyncio.timeout(SILENCE_S):
+                    return await self.pool.channel(address.host, address.port, purpose)
+            except TimeoutError:  # it is called on; meanwhile somebody else may have become the leader
+                self.metadata.forget(bucket)
+            except RetriableError:  # servers name a leader that has died until its successor is chosen
+                self.metadata.forget(bucket)
+                raise
 
     def leader_at_hand(self, bucket: TableBucket) -> Channel | None:
         """An open channel to the leader of a bucket, where nothing has to be waited for."""
@@ -113,6 +127,7 @@ class Cluster:
         """Close all channels, remove files and end the worker threads."""
         if "remote" in self.__dict__:
             await self.remote.close()
+        self.lines.close()
         await self.pool.close()
         self.workers.shutdown(wait=False, cancel_futures=True)
 

@@ -23,6 +23,8 @@ from lakeward.rpc.pool import ChannelPool
 
 _POLL_MS = 50
 _LEADER_WAIT_MS = 30_000
+#: A server that says nothing for so long may be dead: others are asked meanwhile.
+SILENCE_S = 3.0
 
 
 class Address(NamedTuple):
@@ -147,14 +149,20 @@ class MetadataCache:
     async def _ask_each(self, request: MetadataRequest) -> MetadataResponse:
         known = sorted(self._tablets.values(), key=lambda a: self._pool.ready(a.host, a.port) is None)
         wrong: LakewardError | None = None
-        for address in dict.fromkeys([*known, *self._bootstrap]):
+        *others, last = dict.fromkeys([*known, *self._bootstrap])
+        for address in (*others, last):
             try:
-                channel = await self._pool.channel(address.host, address.port)
-                answer: MetadataResponse = await channel.request(Api.GET_METADATA, request, timeout_ms=self._timeout_ms)
+                async with asyncio.timeout(None if address == last else SILENCE_S):
+                    channel = await self._pool.channel(address.host, address.port)
+                    answer: MetadataResponse = await channel.request(
+                        Api.GET_METADATA, request, timeout_ms=self._timeout_ms
+                    )
             except RetriableError as error:  # the next server may know
                 wrong = error
-                continue
-            return answer
+            except TimeoutError:
+                wrong = ErrorCode.NETWORK.error(f"{address} says nothing.")
+            else:
+                return answer
         assert wrong is not None
         raise wrong
 

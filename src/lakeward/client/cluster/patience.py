@@ -18,6 +18,7 @@ _GIVE_UP_S = 60
 #: After these the leader is looked up again.
 STALE_METADATA = {
     ErrorCode.NETWORK,
+    ErrorCode.REQUEST_TIME_OUT,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
     ErrorCode.LEADER_NOT_AVAILABLE,
@@ -64,3 +65,12 @@ async def ask_leader(
             if not patience.allows(wrong, bucket):
                 raise
         await patience.rest()
+
+
+async def patient_leader(cluster: Cluster, path: TablePath, bucket: TableBucket, partition: str | None) -> Channel:
+    """A channel to the leader of one bucket; one that cannot be reached is waited for, or its successor."""
+
+    async def itself(channel: Channel) -> Channel:
+        return channel
+
+    return await ask_leader(cluster, path, bucket, partition, itself)

@@ -7,7 +7,7 @@ nobody knows what the server has seen of it.
 
 from __future__ import annotations
 
-import asyncio
+import time
 from dataclasses import dataclass, field
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
@@ -41,17 +41,23 @@ class WriterIds:
         """An identity that nobody else uses."""
         if not self._cluster.settings.idempotent:
             return WriterIdentity(NO_WRITER)
-        now_s = asyncio.get_running_loop().time()
-        while self._idle:
-            identity = self._idle.pop()
+        return self.take_idle() or WriterIdentity(await self.fresh(path))
+
+    def take_idle(self) -> WriterIdentity | None:
+        """An identity that is at hand, if there is one; for any thread."""
+        now_s = time.monotonic()
+        while True:
+            try:
+                identity = self._idle.pop()
+            except IndexError:  # not asked before: another thread may have taken the last one meanwhile
+                return None
             if now_s - identity.idle_since_s < _IDLE_S_MAX:
                 return identity
-        return WriterIdentity(await self.fresh(path))
 
     def give_back(self, identity: WriterIdentity) -> None:
         """Every batch sent under this identity was acknowledged."""
         if identity.writer_id != NO_WRITER:
-            identity.idle_since_s = asyncio.get_running_loop().time()
+            identity.idle_since_s = time.monotonic()
             self._idle.append(identity)
 
     async def fresh(self, path: TablePath) -> int:

@@ -34,6 +34,7 @@ from lakeward.records.ipc.arrow_structure import CheckedMessage, Node, check_str
 from lakeward.records.row import compacted_row, indexed_row
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
+_CHANGE_TYPES = pa.array(CHANGE_TYPES)
 METADATA_FIELDS = (
     pa.field("_bucket", pa.int32(), nullable=False),
     pa.field("_offset", pa.int64(), nullable=False),
@@ -111,6 +112,7 @@ class LogDecoder:
         self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
         self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
         self._plans: dict[tuple[int, bool], _Plan] = {}
+        self._made_appends = _CHANGE_TYPES.slice(0, 0)
         # Who leaves out bad batches leaves out the same ones whatever columns are asked for: it looks at them all.
         whole = columns is None or len(set(columns)) == len(info.schema.columns) or self._damage.skips
         self.projection = () if whole or self._format != "ARROW" else self._positions()
@@ -127,6 +129,12 @@ class LogDecoder:
     def learn(self, schema_id: int, schema: Schema | None) -> None:
         """What a schema id stands for; None when nobody knows it."""
         self._schemas[schema_id] = schema
+
+    def surgery(self, schema_id: int) -> Projection | None:
+        """What is wanted of a stored batch of a schema; None for all of it, and where nobody told the schema yet."""
+        if not self.projection or self._schemas.get(schema_id) is None:
+            return None
+        return self._plan(schema_id, projected=False).surgery
 
     def lacks(self, schema_id: int, schema: Schema) -> list[str]:
         """Columns of a newer schema that were not there when this began, if it was to show all there are."""
@@ -214,12 +222,13 @@ class LogDecoder:
         return None
 
     def _may_match(self, chunk: Chunk, span: BatchSpan) -> bool:
+        at = span.start + span.header.header_bytes
+        return self.may_match(span.header, chunk.data[at : at + span.header.statistics_length])
+
+    def may_match(self, header: BatchHeader, statistics: memoryview) -> bool:
         """Whether a batch can have rows that the scan's filter lets through, by its statistics."""
-        header = span.header
         if self._where is None or not header.statistics_length or not header.append_only:
             return True
-        at = span.start + header.header_bytes
-        statistics = chunk.data[at : at + header.statistics_length]
         schema = self._schemas[header.schema_id]
         try:
             return schema is None or batch_may_match(self._where, statistics, schema, header.record_count)
@@ -285,13 +294,20 @@ class LogDecoder:
     def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
         header = span.header
         count = header.record_count
-        kinds = pa.array(np.zeros(count, np.int8) if changes is None else changes)
+        kinds = self._appends(count) if changes is None else _CHANGE_TYPES.take(pa.array(changes))
         return [
             pa.array(np.full(count, bucket, np.int32)),
             pa.array(np.arange(header.base_offset, header.base_offset + count, dtype=np.int64)),
-            pa.array(np.full(count, header.commit_timestamp_ms, np.int64)).cast(METADATA_FIELDS[2].type),
-            pa.array(CHANGE_TYPES).take(kinds),
+            pa.array(np.full(count, header.commit_timestamp_ms, np.int64)).view(METADATA_FIELDS[2].type),
+            kinds,
         ]
+
+    def _appends(self, count: int) -> pa.Array:
+        """The change types of plain rows: they are all the same, so those of the largest batch serve every other."""
+        made = self._made_appends
+        if len(made) < count:
+            made = self._made_appends = _CHANGE_TYPES.take(pa.array(np.zeros(count, np.int8)))
+        return made.slice(0, count)
 
 
 def _nodes(columns: Sequence[Column]) -> tuple[Node, ...]:

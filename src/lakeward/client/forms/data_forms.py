@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from lakeward.client.forms.few_rows import few_rows
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.records.arrow.arrow_types import arrow_schema, conform
@@ -29,11 +30,17 @@ _FEW_ROWS = 100
 
 def is_quick(data: Any) -> bool:
     """Whether turning this into batches takes next to no time: it is Arrow already, or a handful of rows."""
+    if isinstance(data, dict):
+        return not _is_all_columns(data)
     return isinstance(data, pa.RecordBatch | pa.Table) or (isinstance(data, list) and len(data) <= _FEW_ROWS)
 
 
 def batches_of(data: Any, schema: Schema) -> Iterator[pa.RecordBatch]:
     """The rows as Arrow batches with the table's columns, order and types; what does not fit is refused."""
+    few = few_rows(data, schema)
+    if few is not None:
+        yield few
+        return
     for rows in arrow_of(data, schema):
         yield from batches_in(conform(rows, schema))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lakeward.client.cluster.direct_channel import DirectChannel
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.key_forms import KeyForms
 from lakeward.client.keys.packed_bytes import PackedBytes
@@ -54,7 +55,7 @@ class TableKeys:
         is_new = bool(lake_format) and version is not None and version >= 2
         self._api_version_min = _VERSION_OF_OWN_BUCKET_KEYS if is_new and not has_default_bucket_key else 0
 
-    def check_version(self, channel: Channel, api: Api) -> None:
+    def check_version(self, channel: Channel | DirectChannel, api: Api) -> None:
         """Refuse to send keys that an old server would look for under other bytes."""
         if channel.version(api) < self._api_version_min:
             raise ErrorCode.UNSUPPORTED_VERSION.error(

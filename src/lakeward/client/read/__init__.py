@@ -9,4 +9,5 @@ decode_queue    pieces on their way through the decoder, in order
 remote_reads    one scan's way through remote segments, patient with stores and with servers that move on
 damage_probe    where a log can be read again behind a range that its server refuses
 log_peek        a look at what comes next in a bucket's log
+log_marks       which batch a log has before an end, to tell later whether it is the same log
 """

@@ -75,23 +75,18 @@ class CursorMender:
     async def _mend_partition(self, cursors: list[Cursor], waiting: dict[Cursor, None]) -> None:
         partition = cursors[0].place.id.partition
         buckets = [c.place.bucket for c in cursors]
-        metadata = self._cluster.metadata
         try:
-            await metadata.wait_for_leaders(self._info.path, buckets, [partition] if partition else [])
+            await self._cluster.metadata.wait_for_leaders(self._info.path, buckets, [partition] if partition else [])
+            for cursor in cursors:
+                cursor.channel = await self._cluster.leader(self._info.path, cursor.place.bucket, partition, PURPOSE)
+                del waiting[cursor]
+                self._on_mended(cursor)
         except LakewardError as wrong:
             if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
                 raise
-            for cursor in cursors:
+            for cursor in [c for c in cursors if c in waiting]:
                 del waiting[cursor]
                 self._on_dropped(cursor)
-            return
-        for cursor in cursors:
-            address = metadata.leader(cursor.place.bucket)
-            if address is None:
-                raise ErrorCode.LEADER_NOT_AVAILABLE.error(f"{self._info.path}: {cursor.place.id} has no leader now.")
-            cursor.channel = await self._cluster.pool.channel(address.host, address.port, PURPOSE)
-            del waiting[cursor]
-            self._on_mended(cursor)
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
         self._task = None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from lakeward.client.admin.admin import known_schema
 from lakeward.client.cluster.cluster import Cluster
-from lakeward.client.decode.log_decoder import Chunk, LogDecoder
+from lakeward.client.decode.log_decoder import Chunk
 from lakeward.client.forms.new_columns import warn
+from lakeward.model.schema import Schema
 from lakeward.model.table import TablePath
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+T = TypeVar("T")
 
 #: Decoded batches are several times the size of fetched ones, so only a few are decoded before they are wanted.
 _AHEAD = 4
@@ -21,15 +21,45 @@ _AHEAD = 4
 _DECODE_HERE_BYTES = 32 * 1024
 
 
-class DecodeQueue:
+class ChunkDecoder(Protocol[T]):
+    """Makes of a chunk what a reader wants. Called from worker threads."""
+
+    @property
+    def projection(self) -> tuple[int, ...]:
+        """The columns that the server is to send, by place; none for whole rows."""
+        ...
+
+    @property
+    def tells_gaps(self) -> bool:
+        """Whether offsets without rows are told."""
+        ...
+
+    def unknown_schemas(self, chunk: Chunk) -> set[int]:
+        """Schema ids that must be told by `learn()` before `decode()`."""
+        ...
+
+    def learn(self, schema_id: int, schema: Schema | None) -> None:
+        """What a schema id stands for; None when nobody knows it."""
+        ...
+
+    def lacks(self, schema_id: int, schema: Schema) -> list[str]:
+        """Columns of a newer schema that are not shown though all were to be."""
+        ...
+
+    def decode(self, chunk: Chunk) -> list[T]:
+        """What the chunk holds."""
+        ...
+
+
+class DecodeQueue(Generic[T]):
     """First in, first out, with the decoding on worker threads."""
 
-    def __init__(self, cluster: Cluster, path: TablePath, decoder: LogDecoder) -> None:
+    def __init__(self, cluster: Cluster, path: TablePath, decoder: ChunkDecoder[T]) -> None:
         self._cluster = cluster
         self._path = path
         self._decoder = decoder
         self._chunks: deque[Chunk] = deque()
-        self._jobs: deque[tuple[asyncio.Future[list[pa.RecordBatch]], int]] = deque()
+        self._jobs: deque[tuple[asyncio.Future[list[T]], int]] = deque()
         self.buffered_bytes = 0
 
     def __bool__(self) -> bool:
@@ -53,7 +83,7 @@ class DecodeQueue:
             job = loop.run_in_executor(self._cluster.workers, self._decoder.decode, chunk)
             self._jobs.append((job, len(chunk.data)))
 
-    async def take(self) -> list[pa.RecordBatch]:
+    async def take(self) -> list[T]:
         """The batches of the oldest chunk; the queue must not be empty."""
         self.advance()
         if self._jobs:

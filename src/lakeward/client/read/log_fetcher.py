@@ -13,7 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from lakeward.client.admin.offsets import Place
 from lakeward.client.cluster.cluster import Cluster
@@ -23,7 +23,7 @@ from lakeward.client.forms.damage import Damage
 from lakeward.client.read.cursor import Cursor
 from lakeward.client.read.cursor_mender import CursorMender
 from lakeward.client.read.damage_probe import behind
-from lakeward.client.read.decode_queue import DecodeQueue
+from lakeward.client.read.decode_queue import ChunkDecoder, DecodeQueue
 from lakeward.client.read.filter_message import filter_message
 from lakeward.client.read.remote_reads import RemoteReads
 from lakeward.errors import CorruptError, ErrorCode, LakewardError, RetriableError
@@ -40,10 +40,10 @@ from lakeward.records.batch.batch_header import BatchHeader
 from lakeward.rpc.channel import Channel
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lakeward.client.remote.piece_cutter import Cut
     from lakeward.records.batch.predicate import Predicate
+
+T = TypeVar("T")
 
 _CLIENT = -1
 _BULK_REQUESTS = 4
@@ -61,14 +61,14 @@ _NOT_PROJECTED = {
 }
 
 
-class LogFetcher:
-    """Reads the subscribed buckets; an async iterator of Arrow batches, and a context that cleans up."""
+class LogFetcher(Generic[T]):
+    """Reads the subscribed buckets; an async iterator of what its decoder makes, and a context that cleans up."""
 
     def __init__(
         self,
         cluster: Cluster,
         info: TableInfo,
-        decoder: LogDecoder,
+        decoder: ChunkDecoder[T],
         *,
         follow: bool,
         where: Predicate | None = None,
@@ -88,9 +88,9 @@ class LogFetcher:
         self._tail: dict[Channel, int] = {}
         self._asked: set[asyncio.Future[Any]] = set()
         self._queue = DecodeQueue(cluster, info.path, decoder)
-        self._remote = RemoteReads(cluster, self._take_remote)
+        self._remote = RemoteReads(cluster, self._take_remote, decoder if isinstance(decoder, LogDecoder) else None)
         self._room = asyncio.Event()
-        self._ready: deque[pa.RecordBatch] = deque()
+        self._ready: deque[T] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pumping = False
         self._news: asyncio.Future[None] | None = None
@@ -120,7 +120,7 @@ class LogFetcher:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> pa.RecordBatch:
+    async def __anext__(self) -> T:
         while not self._ready:
             if self._queue:
                 self._ready.extend(await self._queue.take())
@@ -287,7 +287,8 @@ class LogFetcher:
         if passed > cursor.next_offset:
             if not is_filtered and self._decoder.tells_gaps:  # nothing was to be left out, so nothing is there
                 stop = passed if cursor.end_offset is None else min(passed, cursor.end_offset)
-                self._damage.take_gap(cursor.place.id, cursor.next_offset, stop)
+                if stop > cursor.next_offset:
+                    self._damage.take_gap(cursor.place.id, cursor.next_offset, stop)
             cursor.next_offset = passed
         cursor.caught_up = self._follow and cursor.next_offset >= (reply.high_watermark or 0)
 
@@ -324,7 +325,8 @@ class LogFetcher:
             self._rest([cursor])
 
     async def _take_remote(self, cursor: Cursor, cuts: Iterable[Cut]) -> None:
-        self._take(cursor, cuts, projected=False, unfiltered=True)
+        for cut_ in cuts:
+            self._take(cursor, [cut_[:2]], projected=cut_.projected, unfiltered=True)
         self._tell()
         while self._is_full and not cursor.done:
             self._room.clear()

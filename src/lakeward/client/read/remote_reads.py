@@ -14,6 +14,7 @@ from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
 
 if TYPE_CHECKING:
+    from lakeward.client.decode.log_decoder import LogDecoder
     from lakeward.client.read.cursor import Cursor
 
 #: Pieces that one scan has under way or waiting, over all of its buckets.
@@ -37,9 +38,11 @@ class _Trouble:
 class RemoteReads:
     """Reads segments for the buckets of one scan."""
 
-    def __init__(self, cluster: Cluster, take: Take) -> None:
+    def __init__(self, cluster: Cluster, take: Take, decoder: LogDecoder | None = None) -> None:
+        """A decoder that wants some columns gets these alone, where that is cheaper."""
         self._cluster = cluster
         self._take = take
+        self._decoder = decoder
         self._slots = asyncio.Semaphore(_SLOTS)
         self._troubles: dict[Cursor, _Trouble] = {}
 
@@ -47,7 +50,7 @@ class RemoteReads:
         """Read on from a cursor. Afterwards the server is asked for what follows, or again where a store failed."""
         before = cursor.next_offset
         try:
-            batches = await self._cluster.remote.read(info, self._slots, cursor.end_offset)
+            batches = await self._cluster.remote.read(info, self._slots, cursor.end_offset, self._decoder)
             async with aclosing(batches):
                 async for cuts in batches:
                     await self._take(cursor, cuts)

@@ -119,7 +119,7 @@ class AsyncScan:
                 if watch is not None:
                     watch.cancel()
 
-    def _watch_partitions(self, fetcher: LogFetcher, known: set[Place]) -> asyncio.Task[None] | None:
+    def _watch_partitions(self, fetcher: LogFetcher[pa.RecordBatch], known: set[Place]) -> asyncio.Task[None] | None:
         """Partitions that appear while following are read from their beginning."""
         if not self._info.descriptor.is_partitioned or self._asked.partitions is not None:
             return None
@@ -167,7 +167,7 @@ class AsyncScan:
             raw_bytes_max=self._cluster.settings.batch_raw_bytes_max,
         )
 
-    def _fetcher(self, *, follow: bool = False) -> LogFetcher:
+    def _fetcher(self, *, follow: bool = False) -> LogFetcher[pa.RecordBatch]:
         from lakeward.client.read.log_fetcher import LogFetcher
 
         return LogFetcher(

@@ -1,6 +1,8 @@
 """Log segments that moved to a file store, read where they are.
 
     segment           what a server says of a segment: where it is, its offsets, its size
+    history_reader    segments → batches: by columns where that is cheaper, whole where it is not
+    column_plan       which stretches of a segment hold the wanted columns; batches made of them
     segment_reader    segments → whole batches, checked for order; pieces ahead of the reader, more the longer it reads
     piece_cutter      a piece and what the one before left over → whole batches for the decoder
     sources           which source reads a URL; what all reads of one connection share
@@ -11,5 +13,6 @@
     cache_directory   the directory they are in: gone at the end, and swept when a process was killed
 
 A piece is a stretch of a segment of fixed size, so memory and disk are bounded however large segments are, and a reader
-that wants ten rows gets one piece.
+that wants ten rows gets one piece. Who wants few columns of large batches gets only those, checked by sums that lie
+beside the segment.
 """

@@ -17,10 +17,11 @@ _HEAD_BYTES = MAGIC_AT + 1
 
 
 class Cut(NamedTuple):
-    """Some whole batches, and the header of the last of them."""
+    """Some whole batches, and the header of the last of them; or only the wanted columns of the batches."""
 
     records: memoryview
     last: BatchHeader
+    projected: bool = False
 
 
 class PieceCutter:
@@ -29,7 +30,7 @@ class PieceCutter:
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
         self._at = segment.first_byte
-        self._next_offset = None if segment.first_byte else segment.start_offset
+        self._next_offset = segment.first_offset if segment.first_byte else segment.start_offset
         self._begun = b""
         self._wrong: CorruptError | None = None
 

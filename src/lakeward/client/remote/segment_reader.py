@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Executor
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from lakeward.client.remote.piece_cutter import Cut, PieceCutter
 from lakeward.client.remote.segment import Segment
@@ -29,12 +29,30 @@ class PieceSource(Protocol):
         """The size of a piece."""
         ...
 
+    @property
+    def gap_bytes(self) -> int:
+        """Stretches no further apart than this are cheaper to get as one."""
+        ...
+
+    @property
+    def batch_bytes_min(self) -> int:
+        """Of smaller batches than this, on average, it is cheaper to get all than some columns."""
+        ...
+
     async def piece(self, segment: Segment, number: int) -> memoryview:
         """The bytes of one piece; shorter where the segment ends."""
         ...
 
+    async def stretches(self, segment: Segment, places: Sequence[tuple[int, int]]) -> memoryview:
+        """The bytes of several stretches of a segment, one behind the other; fewer where the segment ends."""
+        ...
 
-class _Place(NamedTuple):
+    async def columns(self, segment: Segment) -> memoryview | None:
+        """The sums of a segment's columns, None when it has none."""
+        ...
+
+
+class Place(NamedTuple):
     """One piece to be read, and where its segment stands among those that were asked for."""
 
     segment: Segment
@@ -47,7 +65,8 @@ async def read_segments(
 ) -> AsyncGenerator[list[Cut], None]:
     """The batches of segments, in order, as they come; close it to stop what is under way."""
     loop = asyncio.get_running_loop()
-    ahead = _PiecesAhead(source, segments, slots, segments_ahead)
+    places = _places(segments, source.piece_bytes)
+    ahead = PiecesAhead(lambda place: source.piece(place.segment, place.number), places, slots, segments_ahead)
     cutter: PieceCutter | None = None
     rank = -1
     try:
@@ -68,22 +87,26 @@ async def read_segments(
         ahead.close()
 
 
-class _PiecesAhead:
-    """The pieces of segments in order, some of them under way before they are taken."""
+class PiecesAhead:
+    """Pieces in order, some of them under way before they are taken."""
 
     def __init__(
-        self, source: PieceSource, segments: Sequence[Segment], slots: asyncio.Semaphore, segments_ahead: int
+        self,
+        load: Callable[[Place], asyncio.Future[memoryview] | Coroutine[Any, Any, memoryview]],
+        places: Iterator[Place],
+        slots: asyncio.Semaphore,
+        segments_ahead: int,
     ) -> None:
-        self._source = source
+        self._load = load
         self._slots = slots
         self._segments_ahead = segments_ahead
-        self._left = _places(segments, source.piece_bytes)
+        self._left = places
         self._next = next(self._left, None)
-        self._under_way: deque[tuple[_Place, asyncio.Task[memoryview]]] = deque()
+        self._under_way: deque[tuple[Place, asyncio.Future[memoryview]]] = deque()
         self._wanted = 1
         self._held = 0
 
-    async def take(self) -> tuple[_Place, memoryview] | None:
+    async def take(self) -> tuple[Place, memoryview] | None:
         """The next piece, None behind the last."""
         if self._held > len(self._under_way):  # the one taken before is used up
             self._release()
@@ -100,7 +123,7 @@ class _PiecesAhead:
         self._wanted = min(2 * self._wanted, _AHEAD_MAX)
         return place, piece
 
-    def _may_go_ahead(self, current: _Place) -> bool:
+    def _may_go_ahead(self, current: Place) -> bool:
         return (
             self._next is not None
             and len(self._under_way) < self._wanted
@@ -108,10 +131,10 @@ class _PiecesAhead:
             and not self._slots.locked()
         )
 
-    async def _start(self, place: _Place) -> None:
+    async def _start(self, place: Place) -> None:
         await self._slots.acquire()
         self._held += 1
-        self._under_way.append((place, asyncio.ensure_future(self._source.piece(place.segment, place.number))))
+        self._under_way.append((place, asyncio.ensure_future(self._load(place))))
         self._next = next(self._left, None)
 
     def _release(self) -> None:
@@ -127,13 +150,13 @@ class _PiecesAhead:
             self._release()
 
 
-def _places(segments: Sequence[Segment], piece_bytes: int) -> Iterator[_Place]:
+def _places(segments: Sequence[Segment], piece_bytes: int) -> Iterator[Place]:
     for rank, segment in enumerate(segments):
         for number in range(segment.first_byte // piece_bytes, -(-segment.size_bytes // piece_bytes)):
-            yield _Place(segment, rank, number)
+            yield Place(segment, rank, number)
 
 
-def _drop_failure(task: asyncio.Task[memoryview]) -> None:
+def _drop_failure(task: asyncio.Future[memoryview]) -> None:
     """A failure that nobody waits for any more is no news."""
     if not task.cancelled():
         task.exception()

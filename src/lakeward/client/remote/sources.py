@@ -7,18 +7,23 @@ import tempfile
 from collections.abc import AsyncGenerator
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.access import Ask, RemoteAccess
 from lakeward.client.remote.directory_source import DirectorySource
+from lakeward.client.remote.history_reader import HistoryReader
 from lakeward.client.remote.object_source import ObjectSource
 from lakeward.client.remote.piece_cache import release, shared_cache
 from lakeward.client.remote.piece_cutter import Cut
 from lakeward.client.remote.segment import segments_of
-from lakeward.client.remote.segment_reader import PieceSource, read_segments
+from lakeward.client.remote.segment_reader import PieceSource
 from lakeward.errors import ErrorCode
 from lakeward.protocol.messages.log import PbRemoteLogFetchInfo
+
+if TYPE_CHECKING:
+    from lakeward.client.decode.log_decoder import LogDecoder
 
 
 class RemoteSegments:
@@ -34,11 +39,28 @@ class RemoteSegments:
         self._objects: ObjectSource | None = None
 
     async def read(
-        self, info: PbRemoteLogFetchInfo, slots: asyncio.Semaphore, end_offset: int | None = None
+        self,
+        info: PbRemoteLogFetchInfo,
+        slots: asyncio.Semaphore,
+        end_offset: int | None = None,
+        decoder: LogDecoder | None = None,
     ) -> AsyncGenerator[list[Cut], None]:
-        """The batches of the segments an answer points to, up to the segment of an offset; close what is returned."""
+        """The batches of the segments an answer points to, up to the segment of an offset; close what is returned.
+
+        A decoder that wants some columns may get batches of these alone.
+        """
         source = await self._source(info.remote_log_tablet_dir)
-        return read_segments(source, segments_of(info, end_offset), slots, self._workers, self._settings.segments_ahead)
+        settings = self._settings
+        reader = HistoryReader(
+            source,
+            slots,
+            self._workers,
+            settings.segments_ahead,
+            decoder,
+            end_offset=end_offset,
+            check_crc=settings.check_crc,
+        )
+        return reader.read(segments_of(info, end_offset))
 
     async def close(self) -> None:
         """Let go of stores and files."""

@@ -10,7 +10,7 @@ from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.decode.batch_cutter import cut
 from lakeward.client.decode.log_decoder import Chunk, LogDecoder
-from lakeward.client.state.first_records import first_records
+from lakeward.client.state.first_records import check_right, first_records
 from lakeward.model.table import TableInfo
 from lakeward.records.batch.batch_header import read_header
 
@@ -18,6 +18,8 @@ from lakeward.records.batch.batch_header import read_header
 async def limit_scan(cluster: Cluster, info: TableInfo, partitions: Partitions, limit: int) -> pa.Table:
     """Up to `limit` rows of the first buckets that have any: the latest of a log, some of a primary key table."""
     places = await TableOffsets(cluster, info, partitions).places()
+    if not places:
+        await check_right(cluster, info)
     if info.descriptor.has_primary_key:
         return await _values(cluster, info, places, limit)
     decoder = LogDecoder(info)

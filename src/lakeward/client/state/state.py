@@ -17,6 +17,7 @@ import pyarrow as pa
 from lakeward.client.admin.offsets import Place, TableOffsets
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
+from lakeward.client.cluster.patience import patient_leader
 from lakeward.client.read.scan import AsyncScan, ScanRange, Start
 from lakeward.client.state.fold import ChangelogFold
 from lakeward.client.state.rollback import Rollback
@@ -77,7 +78,7 @@ class TableState:
                 yield batch if batch.schema == self.schema else batch.select(self._columns)
 
     async def _way(self, places: list[Place]) -> Callable[[list[Place]], AsyncGenerator[pa.RecordBatch, None]]:
-        channel = await self._cluster.leader(self._info.path, places[0].bucket, places[0].id.partition)
+        channel = await patient_leader(self._cluster, self._info.path, places[0].bucket, places[0].id.partition)
         if channel.supports(Api.SCAN_KV):
             return self._scan
         if not any((await self._offsets.of(places, "earliest")).values()):

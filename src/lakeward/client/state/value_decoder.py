@@ -72,12 +72,26 @@ class ValueDecoder:
 
     async def decode_few(self, values: Sequence[bytes | None]) -> pa.RecordBatch:
         """A few values one by one, which is quicker than all of them at once; None is a row of NULLs."""
+        for value in values:
+            if value is not None:
+                await self._know(_schema_id(value))
+        found = self.decode_known(values)
+        if found is not None:
+            return found
+        found = await self.decode(Spans.of([value for value in values if value is not None]))
+        numbers = iter(range(len(values)))
+        return found.take(pa.array([None if value is None else next(numbers) for value in values], pa.int64()))
+
+    def decode_known(self, values: Sequence[bytes | None]) -> pa.RecordBatch | None:
+        """The same without a question to the cluster; None where one is needed, or where they do not do one by one."""
         rows: list[tuple[Any, ...]] = []
         for value in values:
             if value is None:
                 rows.append((None,) * len(self._columns))
                 continue
-            plan = await self._know(int.from_bytes(value[:SCHEMA_ID_BYTES], "little", signed=True))
+            plan = self._plans.get(_schema_id(value))
+            if plan is None:
+                return None
             try:
                 cells = plan.codec.decode(value[SCHEMA_ID_BYTES:])
             except CorruptError as wrong:
@@ -87,9 +101,7 @@ class ValueDecoder:
             # One array of rows, not one per column: Arrow takes its time over each.
             return pa.RecordBatch.from_struct_array(self._rows_as_array(rows))
         except pa.ArrowInvalid:  # a sum beyond the digits of its DECIMAL: Arrow can hold it, but not be given it
-            found = await self.decode(Spans.of([value for value in values if value is not None]))
-            numbers = iter(range(len(values)))
-            return found.take(pa.array([None if value is None else next(numbers) for value in values], pa.int64()))
+            return None
 
     async def decode(self, values: Spans) -> pa.RecordBatch:
         """The values as rows, in their order; schemas that are not known yet are asked for."""
@@ -125,3 +137,7 @@ class ValueDecoder:
             for place, field in zip(plan.places, self.schema, strict=True)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def _schema_id(value: bytes) -> int:
+    return int.from_bytes(value[:SCHEMA_ID_BYTES], "little", signed=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -19,6 +20,7 @@ from lakeward.client.keys.conventions import with_bucketing
 from lakeward.client.tables.table import AsyncTable
 from lakeward.model.table import TablePath
 from lakeward.rpc.client_security import ClientSecurity
+from lakeward.rpc.login import Login
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,11 +63,23 @@ class AsyncConnection(Admin):
         self._writer_ids = WriterIds(cluster)
 
     @classmethod
-    async def open(cls, bootstrap: str | Sequence[str], engine: QueryEngine, options: Mapping[str, Any]) -> Self:
-        """Connect and learn which servers there are; the options are those of `lakeward.connect`."""
+    async def open(
+        cls,
+        bootstrap: str | Sequence[str],
+        engine: QueryEngine,
+        options: Mapping[str, Any],
+        login: Login | None = None,
+    ) -> Self:
+        """Connect and learn which servers there are; the options are those of `lakeward.connect`.
+
+        `login` is for those who come in the name of somebody else who has proven a password to them.
+        """
         found, options = addresses(bootstrap), dict(options)
         lake = options.pop("lake", None) or {}
-        cluster = Cluster(found, ClientSettings.of(options))
+        settings = ClientSettings.of(options)
+        if login is not None:
+            settings = replace(settings, security=replace(settings.security, login=login))
+        cluster = Cluster(found, settings)
         try:
             await cluster.metadata.refresh()
         except BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -84,6 +84,7 @@ class KeyedRows:
         self, keys: Any, columns: Iterable[str] | None, missing: Missing, *, insert_missing: bool
     ) -> pa.Table:
         """The rows of these keys, in their order."""
+        self._cluster.lines.open_wanted()
         if missing not in get_args(Missing):
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
                 f"missing={missing!r} is not known; say 'null', 'drop' or 'raise'."
@@ -97,6 +98,18 @@ class KeyedRows:
         await self._account_for(asked, found.missing, missing)
         return _in_order(await decoder.decode(found.values), found, drop=missing == "drop")
 
+    def lookup_shortly(
+        self, keys: Any, columns: Iterable[str] | None, missing: Missing
+    ) -> pa.Table | Coroutine[Any, Any, pa.Table]:
+        """A few rows, looked up on this thread, or what is to be run on the event loop instead."""
+        few = self._few.rows_of(keys) if missing in get_args(Missing) else None
+        values = None if few is None else self._few.find_shortly(few, self._evidence.bucketing)
+        if values is None:
+            return self.lookup(keys, columns, missing, insert_missing=False)
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        found = decoder.decode_known(values) if None not in values else None
+        return self._rows_of_few(values, keys, decoder, missing) if found is None else pa.Table.from_batches([found])
+
     async def _look_up_few(
         self, rows: Sequence[tuple[Any, ...]], keys: Any, decoder: ValueDecoder, missing: Missing
     ) -> pa.Table:
@@ -105,6 +118,11 @@ class KeyedRows:
         except InvalidError:
             self._keys.forms.batch(keys)  # says better which value does not fit
             raise
+        return await self._rows_of_few(values, keys, decoder, missing)
+
+    async def _rows_of_few(
+        self, values: Sequence[bytes | None], keys: Any, decoder: ValueDecoder, missing: Missing
+    ) -> pa.Table:
         if None not in values:
             return pa.Table.from_batches([await decoder.decode_few(values)])
         lacking = np.array([i for i, value in enumerate(values) if value is None], np.intp)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakeward.client.admin.admin import table_info
+from lakeward.client.admin.admin import table_info, table_schema
 from lakeward.client.admin.offsets import TableOffsets
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.results import AppendResult, BucketId, PartitionInfo, UpsertResult
 from lakeward.client.keys.conventions import Bucketing, bucketing_of, declared_bucketing
+from lakeward.client.raw.log_tail import LogTail, batches_before
+from lakeward.client.read.log_marks import log_marks
 from lakeward.client.read.log_peek import peek
 from lakeward.client.read.scan import AsyncScan, ScanRange, Start
+from lakeward.client.write.short_appends import ShortAppends
 from lakeward.client.write.writer import AsyncWriter
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo, TablePath
@@ -22,12 +26,16 @@ from lakeward.model.table import TableInfo, TablePath
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakeward.client.decode.log_decoder import Chunk
     from lakeward.client.forms.damage import Skips
+    from lakeward.client.raw.raw_writer import RawWriter
+    from lakeward.client.read.log_marks import LogMark
     from lakeward.client.read.log_peek import LogPeek
     from lakeward.client.state.state import TableState
     from lakeward.client.tables.keyed_rows import KeyedRows, Missing
     from lakeward.client.upsert.upserter import AsyncUpserter
     from lakeward.client.write.routing import Router
+    from lakeward.model.schema import Schema
     from lakeward.records.batch.predicate import Predicate
 
 #: How servers say that they keep no row counts, for this table or at all.
@@ -68,7 +76,7 @@ class AsyncTable:
     async def refresh(self) -> None:
         """Ask the server again what the table looks like."""
         self.info = await table_info(self._cluster, self.path)
-        for outdated in ("_router", "_partitions", "_keyed_rows"):
+        for outdated in ("_router", "_partitions", "_keyed_rows", "_short_appends"):
             self.__dict__.pop(outdated, None)
 
     @cached_property
@@ -103,12 +111,24 @@ class AsyncTable:
 
     async def append(self, data: Any) -> AppendResult:
         """Append rows and return when all are acknowledged; takes what Table.append takes."""
+        self._cluster.lines.open_wanted()
         async with self.writer() as writer:
             await writer.write(data)
             await writer.flush()
         if writer.info is not self.info:  # it has found columns that the table has got
             await self.refresh()
         return writer.result()
+
+    def append_shortly(self, data: Any) -> AppendResult | Coroutine[Any, Any, AppendResult]:
+        """Append on this thread, which must not be the event loop's, or tell what is to be run there instead."""
+        short = self._short_appends.append(data)
+        if isinstance(short, AppendResult):
+            return short
+        return self.append(data) if short is None else self._short_appends.deliver(short)
+
+    @cached_property
+    def _short_appends(self) -> ShortAppends:
+        return ShortAppends(self._cluster, self._ids, self.info, self._router)
 
     def writer(
         self, *, batch_rows: int | None = None, batch_bytes: int | None = None, linger_ms: float | None = None
@@ -168,6 +188,12 @@ class AsyncTable:
     ) -> pa.Table:
         """The rows of these keys, in the order of the keys; takes what Table.lookup takes."""
         return await self._keyed_rows.lookup(keys, columns, missing, insert_missing=insert_missing)
+
+    def lookup_shortly(
+        self, keys: Any, columns: Iterable[str] | None, missing: Missing
+    ) -> pa.Table | Coroutine[Any, Any, pa.Table]:
+        """A few rows, looked up on this thread, which must not be the event loop's, or what is to be run there."""
+        return self._keyed_rows.lookup_shortly(keys, columns, missing)
 
     async def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None = None) -> pa.Table:
         """The rows whose keys begin with a prefix; takes what Table.lookup_prefix takes."""
@@ -272,6 +298,28 @@ class AsyncTable:
             ),
         )
 
+    # -- copies -------------------------------------------------------------------------------------------------------
+
+    def raw_scan(self, ranges: Mapping[BucketId, tuple[int, int]]) -> AsyncGenerator[Chunk, None]:
+        """The batches of these offsets as bytes, for a table that becomes the same."""
+        from lakeward.client.raw.raw_scan import raw_scan
+
+        return raw_scan(self._cluster, self.info, self._offsets, ranges)
+
+    def raw_writer(self) -> RawWriter:
+        """Writes what `raw_scan` of another table gives, at the same offsets."""
+        from lakeward.client.raw.raw_writer import RawWriter
+
+        return RawWriter(self._cluster, self._ids, self.info, self._offsets)
+
+    async def batches_before(self, ends: Mapping[BucketId, int]) -> dict[BucketId, LogTail]:
+        """The batch before each of these ends, where it is on a server."""
+        return await batches_before(self._cluster, self.info, self._offsets, ends)
+
+    async def schema_of(self, schema_id: int) -> Schema:
+        """What the table looked like under a schema id."""
+        return await table_schema(self._cluster, self.path, schema_id)
+
     async def query(self, sql: str, options: Mapping[str, str] | None = None) -> pa.Table:
         """The answer to a SELECT over this table, called `t`; takes what Table.query takes.
 
@@ -305,11 +353,23 @@ class AsyncTable:
         """The offset of each bucket at `"earliest"`, `"latest"`, or at a time (datetime or Timestamp)."""
         return await self._offsets.by_id(at, None if partitions is None else tuple(partitions))
 
+    async def stretches(self) -> dict[BucketId, tuple[int, int]]:
+        """Where the log of each bucket begins and ends, asked at once."""
+        starts, stops = await asyncio.gather(self._offsets.by_id("earliest", None), self._offsets.by_id("latest", None))
+        return {id_: (min(starts.get(id_, stop), stop), stop) for id_, stop in stops.items()}
+
     async def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
         """What comes at an offset of a bucket's log: rows, bytes and time of the next batches."""
         only = None if bucket.partition is None else [bucket.partition]
         (place,) = await self._offsets.places(only, [bucket.bucket])
         return await peek(self._cluster, self.info, place, offset)
+
+    async def marks(self, ends: Mapping[BucketId, int]) -> dict[BucketId, LogMark]:
+        """Which batch each of these logs has before an end; where it is another one later, it is another log."""
+        partitions = sorted({id_.partition for id_ in ends if id_.partition is not None})
+        places = await self._offsets.places(partitions if self.info.descriptor.is_partitioned else None)
+        found = await log_marks(self._cluster, self.info, {p: ends[p.id] for p in places if ends.get(p.id, 0) > 0})
+        return {place.id: mark for place, mark in found.items()}
 
     @property
     def _offsets(self) -> TableOffsets:

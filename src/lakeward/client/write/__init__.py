@@ -6,5 +6,6 @@ batching  small writes → batches
 pipeline  what writers of both kinds share
 delivery  what a batch travels in
 lane      one bucket's batches: order, sequences, what an answer means. Decides, sends nothing
+short_appends  a row or a few, on the caller's own thread; what goes wrong goes to a sender
 sender    lanes → leaders; finds them again, repeats, gives up
 """

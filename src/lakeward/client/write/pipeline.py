@@ -94,6 +94,7 @@ class Pipeline(ABC, Generic[T]):
     async def _settle(self, sender: Sender) -> None:
         for to in self._waiting.waiting():
             self._close(sender, to)
+        sender.pump()  # nothing more will come along
         await sender.drain()
 
     async def close(self) -> None:

@@ -61,7 +61,7 @@ class Sender:
         self._mending: dict[Lane, asyncio.Task[None]] = {}
         self._dirty: dict[Lane, None] = {}
         self._pumping = False
-        self._changed: asyncio.Future[None] | None = None
+        self._waiters: list[asyncio.Future[None]] = []
         self.unsettled_batches = 0
         self.unsettled_bytes = 0
         self.rows = self.batches = self.bytes = 0
@@ -106,9 +106,9 @@ class Sender:
     async def drain(self, bytes_max: int = 0) -> None:
         """Wait until at most this many raw bytes are unsettled (0: until nothing is); raises the first failure."""
         while self.failure is None and self.unsettled_batches and (self.unsettled_bytes > bytes_max or not bytes_max):
-            if self._changed is None:
-                self._changed = self._loop.create_future()
-            await asyncio.shield(self._changed)
+            changed = self._loop.create_future()
+            self._waiters.append(changed)
+            await changed
         self.raise_failure()
 
     def raise_failure(self) -> None:
@@ -131,9 +131,10 @@ class Sender:
         self._dirty[lane] = None
         if not self._pumping:
             self._pumping = True
-            self._loop.call_soon(self._pump)
+            self._loop.call_soon(self.pump)
 
-    def _pump(self) -> None:
+    def pump(self) -> None:
+        """Send what may leave; done by itself a moment later, so that what comes together leaves together."""
         self._pumping = False
         dirty, self._dirty = self._dirty, {}
         requests: dict[Channel, _Request] = {}
@@ -256,9 +257,10 @@ class Sender:
         batch.rows = None
 
     def _notify(self) -> None:
-        if self._changed is not None:
-            self._changed.set_result(None)
-            self._changed = None
+        waiters, self._waiters = self._waiters, []
+        for changed in waiters:
+            if not changed.done():  # whoever waited may have been cancelled
+                changed.set_result(None)
 
     # -- mending ------------------------------------------------------------------------------------------------------
 

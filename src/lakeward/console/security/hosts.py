@@ -11,6 +11,8 @@ import socket
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from lakeward.runtime.process.public_port import is_loopback
+
 _OWN = ("localhost", "127.0.0.1", "::1")
 
 
@@ -39,14 +41,6 @@ class KnownHosts:
             return urlsplit(origin).netloc.lower() == host.lower() and self.has(host)
         except ValueError:
             return False
-
-
-def is_loopback(bind: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return bind.lower() == "localhost" or ipaddress.ip_address(bind).is_loopback
-    except ValueError:
-        return False
 
 
 def _name(url: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lakeward.doctor.facts.facts import Facts
 from lakeward.doctor.facts.port import Listener
-from lakeward.doctor.findings.check import Check, Verdict, error, warning
+from lakeward.doctor.findings.check import Check, Verdict, error, note, warning
 
 
 def _port(facts: Facts) -> Iterator[Verdict]:
@@ -65,6 +65,26 @@ def _unreachable_servers(facts: Facts) -> Iterator[Verdict]:
         yield warning("", "The cluster names no servers.", "See `lakeward cluster describe`, and the server's log.")
 
 
+def _tablet_servers(facts: Facts) -> Iterator[Verdict]:
+    told = (facts.health or {}).get("tablet_servers")
+    if told is None:
+        return
+    away, returns = told["away"], told["returns"]
+    if away:
+        yield error(
+            "",
+            f"{len(away)} of {told['size']} tablet servers {'is' if len(away) == 1 else 'are'} away:"
+            f" {', '.join(map(str, away))}. Their buckets have no leader until they are back.",
+            "They are started again by themselves; if one does not stay, the log of `lakeward serve` says why it ends.",
+        )
+    elif returns:
+        yield note(
+            "",
+            f"Tablet servers ended by themselves {returns} time{'' if returns == 1 else 's'} and were started again.",
+            "The log of `lakeward serve` says why; out of memory, the system's log does (`dmesg | grep -i kill`).",
+        )
+
+
 ADDRESS_CHECKS = (
     Check("port", "Who listens at the address of the server.", _port, needs=("port",)),
     Check(
@@ -72,5 +92,11 @@ ADDRESS_CHECKS = (
         "Whether the addresses that the cluster tells its clients can be reached from here.",
         _unreachable_servers,
         needs=("servers",),
+    ),
+    Check(
+        "tablet-servers",
+        "Whether all tablet servers of `lakeward serve --tablets` are there.",
+        _tablet_servers,
+        needs=("health",),
     ),
 )

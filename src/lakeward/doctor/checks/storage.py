@@ -60,7 +60,7 @@ def _stops(facts: Facts) -> Iterator[tuple[str, str]]:
     health = facts.health or {}
     if health.get("status") != "read-only":
         return
-    known = {"status", "tables", "damaged", "clock", "version", "time_ms", "clients"}
+    known = {"status", "tables", "damaged", "clock", "version", "time_ms", "clients", "tablet_servers"}
     yield from ((reason, str(told)) for reason, told in health.items() if reason not in known)
 
 

@@ -64,7 +64,7 @@ class DirectoryFacts:
     looker: int = 0
     is_readable: bool = True
     is_writable: bool = True
-    #: Processes that hold its lock file open.
+    #: Processes that hold its lock file open, each of which may have children that do, too.
     holders: Sequence[int] = ()
     #: When a server was last here, by its clock.
     seen_ms: int | None = None

@@ -21,6 +21,7 @@ _JAVA = re.compile(r'JAVA_VERSION="(?:1\.)?(\d+)')
 _WISH = re.compile(r"([A-Za-z0-9_.-]+)(?:\[[^]]*\])?([^;]*)(;.*)?")
 _FILES = re.compile(r"^Max open files\s+(\d+|unlimited)", re.MULTILINE)
 _RESIDENT = re.compile(r"^VmRSS:\s+(\d+) kB", re.MULTILINE)
+_PARENT = re.compile(r"^PPid:\s+(\d+)", re.MULTILINE)
 _KILLS = re.compile(r"^oom_kill (\d+)", re.MULTILINE)
 #: Libraries of tests and tools are nobody's trouble.
 _OF_DEVELOPERS = re.compile(r"extra\s*==\s*['\"](?:dev|cdc-demo|s3-demo)['\"]")
@@ -64,13 +65,20 @@ def look_at_process(pid: int, proc: Path = _PROC, cgroups: Path = _CGROUPS) -> P
 
 
 def holders_of(file: Path, proc: Path = _PROC) -> tuple[int, ...]:
-    """Processes of this machine that hold a file open, as far as the system tells who asks."""
+    """Processes of this machine that hold a file open, as far as the system tells who asks; without their children,
+    which have it from them."""
     try:
         wanted = file.stat()
         numbers = [int(path.name) for path in proc.iterdir() if path.name.isdecimal()]
     except OSError:
         return ()
-    return tuple(pid for pid in sorted(numbers) if _holds(proc / str(pid) / "fd", wanted))
+    found = [pid for pid in sorted(numbers) if _holds(proc / str(pid) / "fd", wanted)]
+    return tuple(pid for pid in found if _parent_of(proc / str(pid)) not in found)
+
+
+def _parent_of(home: Path) -> int | None:
+    parent = _PARENT.search(_text(home / "status"))
+    return None if parent is None else int(parent[1])
 
 
 def _holds(descriptors: Path, wanted: os.stat_result) -> bool:

@@ -9,4 +9,6 @@ commit/         the snapshot of a round, compaction, expiry
 write/          rows → Parquet files, changes by key → data files and position deletes
 read/           the files of a snapshot, the rows of a file; without pyiceberg, which takes its time
 schema/         column types, partitions, places
+others/         tables that no cluster tiers into, by a catalog that we keep for their owners
+now/            a snapshot of what is hot, on top of a committed one
 """

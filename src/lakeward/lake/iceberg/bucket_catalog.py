@@ -11,7 +11,12 @@ import re
 from typing import Any
 
 from pyiceberg.catalog import MetastoreCatalog
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import CommitTableResponse, Table
@@ -25,11 +30,12 @@ from lakeward.lake.files.s3_path import LakePath, lake_path
 from lakeward.lake.files.s3_properties import iceberg_properties, store_settings
 
 _HINT = "version-hint.text"
+_NAMESPACE = "namespace.json"
 _VERSION = re.compile(r"v(\d+)\.metadata\.json")
 
 
 class BucketCatalog(MetastoreCatalog):
-    """Creates, loads and commits; what else a catalog can do is not for tiering."""
+    """Creates, loads, commits and drops; what else a catalog can do is not for tiering."""
 
     def __init__(self, name: str, **properties: str) -> None:
         super().__init__(name, **properties, **iceberg_properties(properties))
@@ -81,12 +87,15 @@ class BucketCatalog(MetastoreCatalog):
     ) -> CommitTableResponse:
         """The next version, if nobody has made it meanwhile."""
         name = table.name()
-        current = self.load_table(name)
-        staged = self._update_and_stage_table(current, name, requirements, updates)
-        if staged.metadata == current.metadata:
-            return _commit_response(current.metadata, current.metadata_location)
         folder = self._folder(name)
-        version = _number(current.metadata_location) + 1
+        try:
+            current: Table | None = self.load_table(name)
+        except NoSuchTableError:  # it is created by this commit
+            current = None
+        staged = self._update_and_stage_table(current, name, requirements, updates)
+        if current is not None and staged.metadata == current.metadata:
+            return _commit_response(current.metadata, current.metadata_location)
+        version = 1 if current is None else _number(current.metadata_location) + 1
         if not self._write_version(folder, version, staged.metadata):
             raise CommitFailedException(f"Version {version} of {'.'.join(name)} was made by another writer.")
         return _commit_response(staged.metadata, str(_file(folder, version)))
@@ -116,6 +125,22 @@ class BucketCatalog(MetastoreCatalog):
         """None are kept."""
         return {}
 
+    def make_namespace(self, name: str) -> None:
+        """A namespace that is there before it has tables: a file says so."""
+        if not whole_files.create(self._warehouse / name / _NAMESPACE, b"{}"):
+            raise NamespaceAlreadyExistsError(f"Namespace {name} already exists.")
+
+    def drop_namespace(self, namespace: str | Identifier) -> None:
+        """Remove what says that it is there; its tables are not looked at."""
+        (self._warehouse / self.namespace_to_string(namespace) / _NAMESPACE).unlink(missing_ok=True)
+
+    def drop_table(self, identifier: str | Identifier) -> None:
+        """Remove the table's versions, newest last; its data stays."""
+        folder = self._folder(self.identifier_to_tuple(identifier))
+        (folder / _HINT).unlink(missing_ok=True)
+        for version in sorted(_number(path.name) for path in folder.glob("v*.metadata.json")):
+            _file(folder, version).unlink(missing_ok=True)
+
     def list_tables(self, namespace: str | Identifier) -> list[Identifier]:
         """The tables of a database."""
         database = self.namespace_to_string(namespace)
@@ -123,8 +148,9 @@ class BucketCatalog(MetastoreCatalog):
         return [(database, path.parent.parent.name) for path in hints]
 
     def list_namespaces(self, namespace: str | Identifier = ()) -> list[Identifier]:  # noqa: ARG002 - pyiceberg's
-        """The databases that have tables."""
-        return sorted({(path.parent.parent.parent.name,) for path in self._warehouse.rglob(_HINT)})
+        """The databases that have tables, and those that were made."""
+        with_tables = {(path.parent.parent.parent.name,) for path in self._warehouse.rglob(_HINT)}
+        return sorted(with_tables | {(path.parent.name,) for path in self._warehouse.rglob(_NAMESPACE)})
 
     # -- what nobody asks for -----------------------------------------------------------------------------------------
 
@@ -133,7 +159,7 @@ class BucketCatalog(MetastoreCatalog):
             f"Tables in {self._warehouse} are folders: this is done with the tools of the bucket."
         )
 
-    drop_table = rename_table = register_table = drop_namespace = update_namespace_properties = _not_here
+    rename_table = register_table = update_namespace_properties = _not_here
     list_views = load_view = view_exists = register_view = drop_view = _not_here
 
 

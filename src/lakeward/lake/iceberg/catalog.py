@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from urllib.parse import urlparse
 
 import pydantic
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError, ValidationError
 from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata, new_table_metadata
+from pyiceberg.table.update.schema import UpdateSchema
 
+from lakeward.errors import ErrorCode
 from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
@@ -25,6 +29,7 @@ from lakeward.lake.iceberg.schema.types import iceberg_schema, iceberg_type
 from lakeward.lake.iceberg.table import IcebergTable
 from lakeward.lake.rows.storable import check_storable
 from lakeward.lake.rows.system_columns import BUCKET
+from lakeward.model.schema import Column
 from lakeward.model.table import TableInfo, TablePath
 
 #: Properties that readers need to see; what a table says for itself in `iceberg.*` comes on top.
@@ -38,7 +43,7 @@ class IcebergCatalog:
     """Lake tables by name, in any catalog pyiceberg knows; if none is named, in that of the warehouse itself."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        self._catalog = _open_catalog(properties)
+        self._catalog = open_catalog(properties)
         self._creating = Lock()
 
     def ensure(self, info: TableInfo) -> IcebergTable:
@@ -73,6 +78,30 @@ class IcebergCatalog:
             return describe_table(path, self._load(path))
         except NoSuchTableError:
             return None
+
+    def pyiceberg_table(self, path: TablePath) -> Table | None:
+        """The table as pyiceberg has it, for who serves its metadata; None if there is none."""
+        try:
+            return self._load(path)
+        except NoSuchTableError:
+            return None
+
+    def imagine_table(self, info: TableInfo) -> Table:
+        """A table as `ensure` would create it; nothing is made by this."""
+        check_storable(info)
+        warehouse = self._catalog.properties.get("warehouse")
+        if warehouse is None or not urlparse(warehouse).scheme:
+            raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
+                f"{info.path} is not in the lake yet, and its catalog does not say where it will be."
+            )
+        schema = iceberg_schema(info.schema)
+        location = f"{warehouse.rstrip('/')}/{info.path.database}/{info.path.table}"
+        metadata = new_table_metadata(
+            schema, partition_spec(info, schema), sort_order(schema), location, _table_properties(info)
+        )
+        metadata = metadata.model_copy(update={"last_updated_ms": info.created_ms})
+        io = self._catalog._load_file_io(metadata.properties, location)
+        return Table((info.path.database, info.path.table), metadata, location, io, self._catalog)
 
     def _load(self, path: TablePath) -> Table:
         try:
@@ -117,18 +146,37 @@ def _table_properties(info: TableInfo) -> dict[str, str]:
 
 def _follow_columns(table: Table, info: TableInfo) -> None:
     """Columns that were added to our table are added to the lake's, in front of the system columns."""
-    known = {f.name for f in table.schema().fields}
-    new = [c for c in info.schema.columns if c.name not in known]
+    new = _new_columns(table, info)
+    if new:
+        with table.update_schema() as update:
+            _add_columns(update, new)
+
+
+def follow_columns(table: Table, info: TableInfo) -> TableMetadata:
+    """The lake's metadata as it will be when it has the columns that were added; nothing is committed."""
+    new = _new_columns(table, info)
     if not new:
-        return
-    with table.update_schema() as update:
-        for column in new:
-            # pyiceberg renumbers nested fields; the ids given here only have to differ.
-            update.add_column(column.name, iceberg_type(column.type.as_nullable(), count(1)), doc=column.comment)
-            update.move_before(column.name, BUCKET)
+        return table.metadata
+    change = table.transaction()
+    with change.update_schema() as update:
+        _add_columns(update, new)
+    return change.table_metadata
 
 
-def _open_catalog(properties: Mapping[str, str]) -> Catalog:
+def _new_columns(table: Table, info: TableInfo) -> list[Column]:
+    known = {f.name for f in table.schema().fields}
+    return [c for c in info.schema.columns if c.name not in known]
+
+
+def _add_columns(update: UpdateSchema, new: Sequence[Column]) -> None:
+    for column in new:
+        # pyiceberg renumbers nested fields; the ids given here only have to differ.
+        update.add_column(column.name, iceberg_type(column.type.as_nullable(), count(1)), doc=column.comment)
+        update.move_before(column.name, BUCKET)
+
+
+def open_catalog(properties: Mapping[str, str]) -> Catalog:
+    """The catalog that properties name, or that of the warehouse itself, which is made if it is not there."""
     settings = dict(properties)
     directory = warehouse_directory(settings)
     name = settings.pop("name", CATALOG_NAME)

@@ -69,6 +69,15 @@ RELIED_ON = (
         "base_metadata updates enforce_validation metadata_location",
         "commits whose time does not grow (remembering_transaction)",
     ),
+    *(
+        ForeignName(
+            f"pyiceberg.table.snapshots.{kind}",
+            "__deepcopy__",
+            None,
+            "commits whose time does not grow (remembering_transaction)",
+        )
+        for kind in ("Snapshot", "SnapshotLogEntry")
+    ),
     ForeignName(
         _CATALOG,
         "_update_and_stage_table",
@@ -76,6 +85,12 @@ RELIED_ON = (
         "tables in a bucket (bucket_catalog)",
     ),
     ForeignName(_CATALOG, "_load_file_io", "properties location", "tables in a bucket (bucket_catalog)"),
+    ForeignName(
+        _CATALOG,
+        "_create_staged_table",
+        "identifier schema location partition_spec sort_order properties",
+        "tables of others (other_changes)",
+    ),
     ForeignName(_ARROW, "compute_statistics_plan", "schema table_properties", "bounds of columns (data_writer)"),
     ForeignName(_ARROW, "parquet_path_to_id_mapping", "schema", "bounds of columns (data_writer)"),
     ForeignName(

@@ -5,5 +5,6 @@ storable              tables that no data file can hold
 conformed_rows        rows in the columns and types of a data file
 last_changes          many changes → the last one of each key
 parquet_dictionaries  columns that are worth a dictionary
+parquet_codecs        columns that are worth zstd
 parquet_rows          the live rows of a file
 """

@@ -36,13 +36,8 @@ _FAMILIES = {
     "log": (
         "file-preallocate",
         "replica.fetch-operation-purge-number",
-        "replica.fetch.backoff-interval",
-        "replica.fetch.max-bytes",
-        "replica.fetch.max-bytes-for-bucket",
         "replica.fetch.min-bytes",
-        "replica.fetch.wait-max-time",
         "replica.fetcher-number",
-        "replica.max-lag-time",
         "replica.write-operation-purge-number",
     ),
     "netty": (

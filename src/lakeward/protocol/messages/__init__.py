@@ -11,6 +11,7 @@
     snapshot         snapshots of state, remote segments, tokens for their store
     lake             tiering: heartbeats, offsets, snapshots of the lake
     cluster          options, tags, rebalancing
+    servers/         between the servers of a cluster: who leads what, what was committed
     acl, auth        known and refused
 
 Names and numbers are those of the protocol; meaning is beside the handlers.

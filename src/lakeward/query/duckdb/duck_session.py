@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 from typing import Any
 
 from lakeward.errors import ErrorCode
@@ -39,6 +40,27 @@ def duck_session() -> Iterator[Any]:
 def duck_cursor() -> Any:
     """A connection that only looks at texts."""
     return _instance().cursor()
+
+
+def give_rows(duck: Any, name: str, rows: Any) -> None:
+    """Arrow rows by a name. DuckDB asks whether they are pandas', and would import all of it only to ask."""
+    finder = _NoPandas(get_ident())
+    sys.meta_path.insert(0, finder)
+    try:
+        duck.register(name, rows)
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _NoPandas:
+    """As if pandas were not installed, for one thread; where it is loaded already, nobody asks."""
+
+    def __init__(self, thread: int) -> None:
+        self._thread = thread
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
+        if name == "pandas" and get_ident() == self._thread:
+            raise ModuleNotFoundError("pandas is not looked for here", name=name)
 
 
 def _instance() -> Any:

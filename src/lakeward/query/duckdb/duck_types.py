@@ -1,6 +1,7 @@
 """Columns as DuckDB is given them.
 
-It has no nanoseconds where there is a zone, nor in a time of day that it could compare with another one. And it wants
+It has no nanoseconds where there is a zone, nor in a time of day that it could compare with another one. Moments in
+milliseconds it would not compare with `now()`: they are microseconds, as they are in the lake's files. And it wants
 `pytz` when it hands a filter with a zone down to Arrow: such columns go as microseconds, and a view turns them back.
 Filters on fractions are kept from Arrow as well: NaN is the largest of them for DuckDB, and no number for Arrow, which
 would drop it (`f > 1`), and from the bounds of Parquet's row groups, which do not know of it.
@@ -15,6 +16,7 @@ from lakeward.records.arrow.coarser_columns import coarser
 _COARSER = {
     pa.time64("ns"): pa.time64("us"),
     **{pa.timestamp(unit, tz="UTC"): pa.timestamp("us", tz="UTC") for unit in ("s", "ms", "ns")},
+    **{pa.timestamp(unit): pa.timestamp("us") for unit in ("s", "ms")},
 }
 
 

@@ -5,7 +5,8 @@ changelog's tail has (an anti join, by DuckDB; docs/decisions/0028), and the tai
 
 A query that joins gets what is hot as tables of DuckDB: it knows how many rows these have, can read them again, and
 pushes what it learns from one side of a join into the other. Into Arrow it cannot (duckdb-python issue 463), and
-a scan of Arrow counts as one row when it orders joins.
+a scan of Arrow counts as one row when it orders joins. Such tables are kept for the next query (`hot_tables`): then
+old rows of changed keys are left out by their positions in the files, which are looked up once.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 
 from lakeward.lake.port import LakeFile
-from lakeward.query.duckdb.duck_session import duck_cursor
+from lakeward.query.duckdb.duck_session import duck_cursor, give_rows
 from lakeward.query.duckdb.duck_types import duck_schema, hide_bounds, select_sql, to_duck
+from lakeward.query.duckdb.file_sql import FILE, POSITION, gone_sql, has_places, is_local, local_path, quote, scan_sql
+from lakeward.query.duckdb.hot_rows import HotRows, touched_files
+from lakeward.query.duckdb.hot_tables import HotTables
 from lakeward.query.duckdb.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.plan.plan import Plan, spread
-from lakeward.query.plan.splits import LakeSplit
+from lakeward.query.plan.splits import LakeSplit, LogSplit, Split
 from lakeward.query.plan.union import TAIL_CHANGES_MAX
 from lakeward.query.read.read import read_splits, read_tails, result_schema
 from lakeward.query.read.tail import Tail
@@ -32,7 +35,7 @@ from lakeward.records.arrow.coarser_columns import has_nanoseconds
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
-    from lakeward.model.table import TableInfo
+    from lakeward.client.blocking.sync_table import Table
 
 #: Files of a bucket whose footers are worth a look, for keys that may be in them.
 _JUDGED_FILES_MAX = 256
@@ -43,58 +46,113 @@ _SEEN_FILES_MAX = 1000
 class PlanView:
     """Makes a view of a plan in a DuckDB connection; `failure` is what went wrong in a stream that DuckDB pulled."""
 
-    def __init__(self, conn: Connection, duck: Any, info: TableInfo, request: ReadRequest, plan: Plan) -> None:
+    def __init__(
+        self,
+        conn: Connection,
+        duck: Any,
+        table: Table,
+        request: ReadRequest,
+        plan: Plan,
+        *,
+        is_joined: bool,
+    ) -> None:
+        """When it `is_joined`, with others or itself, rows are put into tables instead of streamed."""
+        self._hot: HotRows | None = None
         self._conn = conn
         self._duck = duck
-        self._info = info
+        self._table = table
+        self._info = info = table.info
         self._request = request
         self._plan = plan
         self._read_schema = result_schema(info.schema, request)
         self._schema = duck_schema(self._read_schema)
         self._made = 0
-        self._is_joined = False
+        self._is_joined = is_joined
         self._prefix = f"_{id(self):x}"
         self._ahead: ReadAhead | None = None
         self.failure: Exception | None = None
         #: What DuckDB reads by itself.
         self.scanned: tuple[LakeSplit, ...] = ()
 
-    def create(self, view: str, *, is_joined: bool) -> None:
-        """Create it; when it `is_joined`, with others or itself, rows are kept in tables instead of streamed."""
-        self._is_joined = is_joined
-        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and self._is_scanned(s)]
-        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and self._is_scanned(s))]
-        hybrid = [s for s in lakes if s.log_offsets]
-        if sum(s.log_offsets for s in hybrid) > TAIL_CHANGES_MAX:
-            rest, lakes, hybrid = [*rest, *hybrid], [s for s in lakes if not s.log_offsets], []
+    def look_up(self, kept: HotTables) -> None:
+        """Take what is hot from what the connection keeps, if `duck` is of the instance that has it; on any thread."""
+        _, rest = self._halves()
+        if self._can_keep(rest):
+            self._hot = kept.rows(self._conn, self._table, self._request, self._plan, is_joined=self._is_joined)
+
+    def create(self, view: str) -> None:
+        """Create it."""
+        lakes, rest = self._halves()
         self.scanned = tuple(lakes)
-        # The log is on its way while files are looked at, and while DuckDB reads them.
-        tasks = spread([[split] for split in rest], THREADS_MAX)
-        self._ahead = ReadAhead([partial(read_splits, self._conn, self._request, task) for task in tasks])
-        tails = read_tails(self._conn, self._request, hybrid) if hybrid else []
-        parts = [
-            *self._scans([f for s in lakes if not s.log_offsets for f in s.files], None),
-            *self._merge_parts(hybrid, tails),
-            self._register(self._stream(self._ahead) if rest else self._read_schema.empty_table()),
-        ]
-        columns = ", ".join(_quote(name) for name in self._schema.names)
+        parts = list(self._parts(lakes, rest) if self._hot is None else self._kept_parts(self._hot, lakes, rest))
+        columns = ", ".join(quote(name) for name in self._schema.names)
         self._duck.execute(
             f"CREATE OR REPLACE VIEW {view} AS " + " UNION ALL ".join(f"SELECT {columns} FROM {p}" for p in parts)
         )
 
+    def _halves(self) -> tuple[list[LakeSplit], list[Split]]:
+        """What DuckDB scans, with the changes to it, and the rest, which is read here."""
+        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and self._is_scanned(s)]
+        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and self._is_scanned(s))]
+        if sum(s.log_offsets for s in lakes) > TAIL_CHANGES_MAX:
+            return [s for s in lakes if not s.log_offsets], [*rest, *(s for s in lakes if s.log_offsets)]
+        return lakes, rest
+
+    def _can_keep(self, rest: Sequence[Split]) -> bool:
+        """Not what has to be merged here, nor changes whose old rows have no places that DuckDB could tell."""
+        if self._info.descriptor.has_primary_key and not has_places(self._info.schema.names):
+            return False
+        return not any(isinstance(s, LakeSplit) and s.log_offsets for s in rest)
+
+    def _parts(self, lakes: Sequence[LakeSplit], rest: Sequence[Split]) -> Iterator[str]:
+        # The log is on its way while files are looked at, and while DuckDB reads them.
+        self._begin(rest)
+        hybrid = [s for s in lakes if s.log_offsets]
+        tails = read_tails(self._conn, self._request, hybrid) if hybrid else []
+        yield from self._scans([f for s in lakes if not s.log_offsets for f in s.files], None)
+        yield from self._merge_parts(hybrid, tails)
+        yield self._rest(rest)
+
+    def _kept_parts(self, hot: HotRows, lakes: Sequence[LakeSplit], rest: Sequence[Split]) -> Iterator[str]:
+        left = [split for split in rest if not isinstance(split, LogSplit)]
+        self._begin(left)
+        files = [file for split in lakes for file in split.files]
+        if hot.gone is None:
+            yield from self._scans(files, None)
+        else:
+            touched, plain = touched_files(hot, files)
+            if plain:
+                yield self._scan(plain, None)
+            if touched:
+                yield self._scan(touched, None, f"{hot.gone.name} g ON hash(f.{FILE}) = g.file")
+        yield from (table.name for table in hot.rows)
+        if left or not (files or hot.rows):
+            yield self._rest(left)
+
+    def _begin(self, splits: Sequence[Split]) -> None:
+        tasks = spread([[split] for split in splits], THREADS_MAX)
+        self._ahead = ReadAhead([partial(read_splits, self._conn, self._request, task) for task in tasks])
+
+    def _rest(self, splits: Sequence[Split]) -> str:
+        assert self._ahead is not None
+        return self._register(self._stream(self._ahead) if splits else pa.Table.from_batches([], self._read_schema))
+
     def _is_scanned(self, split: LakeSplit) -> bool:
-        """Whether DuckDB reads the files; those of Paimon's primary key tables have to be merged first.
+        """Whether DuckDB reads the files; not those that have to be merged by key first.
 
         It would cut off nanoseconds, which only Paimon's files have.
         """
-        if split.format != "iceberg" and (split.format != "paimon" or self._info.descriptor.has_primary_key):
+        if split.format not in {"iceberg", "paimon"} or any(file.is_merged for file in split.files):
             return False
         if split.format == "paimon" and any(map(has_nanoseconds, self._read_schema.types)):
             return False
-        return all(_is_local(f) and not f.equality_deletes for f in split.files)
+        if any(file.deletes for file in split.files) and not has_places(self._info.schema.names):
+            return False
+        return all(is_local(f) and not f.equality_deletes for f in split.files)
 
     def close(self) -> None:
         """Stop reading what nobody has asked for."""
+        self._hot = None
         if self._ahead is not None:
             self._ahead.close()
 
@@ -109,7 +167,7 @@ class PlanView:
         for split, tail in zip(splits, tails, strict=True):
             many = len(split.files) > _JUDGED_FILES_MAX
             for file in split.files:
-                is_held = many or tail.may_be_in(Path(_local(file.path)))
+                is_held = many or tail.may_be_in(Path(local_path(file.path)))
                 (held if is_held else left).append(file)
         yield from self._scans(left, None)
         if held:
@@ -120,30 +178,28 @@ class PlanView:
         plain = [file for file in files if not file.deletes]
         touched = [file for file in files if file.deletes]
         if plain:
-            yield self._scan(plain, keys, deletes=())
+            yield self._scan(plain, keys)
         if touched:
-            yield self._scan(touched, keys, deletes=sorted({d.path for file in touched for d in file.deletes}))
+            deletes = gone_sql(sorted({d.path for file in touched for d in file.deletes}))
+            yield self._scan(touched, keys, f"({deletes}) g ON f.{FILE} = g.file")
 
-    def _scan(self, files: Sequence[LakeFile], keys: str | None, deletes: Sequence[str]) -> str:
-        source = f"read_parquet({_paths(f.path for f in files)}, union_by_name = true, hive_partitioning = false"
-        there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(f"{source})")
-        source += ", filename = true, file_row_number = true)" if deletes else ")"
-        if deletes:
-            gone = (
-                "SELECT regexp_replace(file_path, '^file:(//)?', '') AS filename, pos AS file_row_number "
-                f"FROM read_parquet({_paths(deletes)})"
-            )
-            source = f"{source} ANTI JOIN ({gone}) USING (filename, file_row_number)"
+    def _scan(self, files: Sequence[LakeFile], keys: str | None, gone: str | None = None) -> str:
+        """Files without the rows of these keys, and without those whose file and `pos` are in what is gone."""
+        paths = [file.path for file in files]
+        source = scan_sql(paths)
+        there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(source)
+        if gone:
+            source = f"{scan_sql(paths, places=True)} f ANTI JOIN {gone} AND f.{POSITION} = g.pos"
         types = _types_of(self._schema)
         wanted = ", ".join(
-            hide_bounds(f"CAST({_quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
-            + f" AS {_quote(f.name)}"
+            hide_bounds(f"CAST({quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
+            + f" AS {quote(f.name)}"
             for f in self._schema
         )
         if keys is None:
             return f"(SELECT {wanted} FROM {source})"
         names = self._info.schema.primary_key
-        same = " AND ".join(f"f.{_quote(name)} = k.{_quote(name)}" for name in names)
+        same = " AND ".join(f"f.{quote(name)} = k.{quote(name)}" for name in names)
         return f"(SELECT {wanted} FROM (SELECT * FROM {source}) f ANTI JOIN {keys} k ON {same})"
 
     # -- the log ------------------------------------------------------------------------------------------------------
@@ -162,7 +218,7 @@ class PlanView:
         """Arrow rows by a name, or by what stands for a name in a FROM."""
         self._made += 1
         name = f"{self._prefix}_{self._made}"
-        self._duck.register(name, to_duck(rows))
+        give_rows(self._duck, name, to_duck(rows))
         selected = select_sql(rows.schema, name)
         if not self._is_joined:
             return f"({selected})"
@@ -173,8 +229,8 @@ class PlanView:
 
 def local_paths(plan: Plan) -> list[str]:
     """The files of a plan that DuckDB may read by itself, and those of their deletes."""
-    files = {file for split in plan.splits if isinstance(split, LakeSplit) for file in split.files if _is_local(file)}
-    return sorted({_local(path) for file in files for path in (file.path, *(d.path for d in file.deletes))})
+    files = {file for split in plan.splits if isinstance(split, LakeSplit) for file in split.files if is_local(file)}
+    return sorted({local_path(path) for file in files for path in (file.path, *(d.path for d in file.deletes))})
 
 
 @lru_cache(maxsize=32)
@@ -188,22 +244,5 @@ def _columns_of(source: str) -> frozenset[str]:
 def _types_of(schema: pa.Schema) -> dict[str, str]:
     """The types of columns, as DuckDB names them."""
     with duck_cursor() as duck:
-        duck.register("empty", schema.empty_table())
+        give_rows(duck, "empty", pa.Table.from_batches([], schema))
         return {row[0]: row[1] for row in duck.execute("DESCRIBE empty").fetchall()}
-
-
-def _is_local(file: LakeFile) -> bool:
-    return all(urlparse(path).scheme in {"", "file"} for path in (file.path, *(d.path for d in file.deletes)))
-
-
-def _paths(paths: Any) -> str:
-    texts = (_local(path) for path in paths)
-    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
-
-
-def _local(path: str) -> str:
-    return unquote(urlparse(path).path) if path.startswith("file:") else path
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

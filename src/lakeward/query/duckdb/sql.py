@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lakeward.errors import LakewardError
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.duckdb.duck_session import duck_session
+from lakeward.query.duckdb.hot_tables import hot_tables_of
 from lakeward.query.duckdb.keyword_hint import keyword_hint
 from lakeward.query.duckdb.sql_tree import SqlTree
 from lakeward.query.duckdb.sql_views import SqlViews
@@ -39,7 +40,7 @@ def _run(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[
         raise wrong.code.error(wrong.message + keyword_hint(conn, sql, names)) from wrong
     given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options)
     short = {k.lower(): v for k, v in names.items()}
-    return replan(conn, lambda: _answer(sql, SqlViews(conn, tree, given, short)))
+    return replan(conn, lambda: _answer(sql, SqlViews(conn, tree, given, short, hot_tables_of(conn.inner))))
 
 
 def _answer(sql: str, views: SqlViews) -> pa.Table:

@@ -157,7 +157,9 @@ def error_position(sql: str) -> int | None:
 
 def _serialize(sql: str) -> dict[str, Any]:
     with duck_cursor() as duck:
-        tree: dict[str, Any] = json.loads(duck.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()[0])
+        # As a text: a parameter makes DuckDB import pandas, to see whether it is one of its values.
+        text = "'" + sql.partition("\0")[0].replace("'", "''") + "'"
+        tree: dict[str, Any] = json.loads(duck.execute(f"SELECT json_serialize_sql({text})").fetchone()[0])
         return tree
 
 

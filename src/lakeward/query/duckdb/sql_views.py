@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath
 from lakeward.query.duckdb.duckdb_views import PlanView
+from lakeward.query.duckdb.file_sql import quote
+from lakeward.query.duckdb.hot_tables import HotTables
+from lakeward.query.duckdb.side_by_side import side_by_side
 from lakeward.query.duckdb.sql_tree import SqlTree, TableRef
 from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.planner import plan_once
@@ -17,7 +21,10 @@ from lakeward.query.request.request import ReadRequest
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
+    from lakeward.client.blocking.sync_table import Table
     from lakeward.query.plan.plan import Plan
+
+    Planner = Callable[[Connection, ReadRequest, Table], Plan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,40 +34,56 @@ class PlannedView:
     ref: TableRef
     request: ReadRequest
     plan: Plan
-    _view: PlanView
+    view: PlanView
     _duck: Any
-    _is_joined: bool
 
     def create(self) -> None:
         """Begin to read, and make the view."""
         if self.ref.schema:
-            self._duck.execute(f"CREATE SCHEMA IF NOT EXISTS {_quote(self.ref.schema)}")
-        name = ".".join(_quote(part) for part in (self.ref.schema, self.ref.table) if part)
-        self._view.create(name, is_joined=self._is_joined)
+            self._duck.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(self.ref.schema)}")
+        name = ".".join(quote(part) for part in (self.ref.schema, self.ref.table) if part)
+        self.view.create(name)
 
 
 class SqlViews:
-    """Plans the tables of one SELECT, once; `options` are those of a read, `names` short names in lower case."""
+    """Plans the tables of one SELECT, once; `options` are those of a read, `names` short names in lower case.
 
-    def __init__(self, conn: Connection, tree: SqlTree, options: Mapping[str, str], names: Mapping[str, str]) -> None:
+    `kept` is what the connection keeps of tables, for DuckDB connections of this process's own instance.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        tree: SqlTree,
+        options: Mapping[str, str],
+        names: Mapping[str, str],
+        kept: HotTables | None = None,
+    ) -> None:
+        self._kept = kept
         self._conn = conn
         self._tree = tree
         self._options = options
         self._names = names
         self._views: list[PlanView] = []
 
-    def plan_each(self, duck: Any) -> Iterator[PlannedView]:
-        """Each table, planned when it is asked for."""
-        for ref in {ref.name.lower(): ref for ref in self._tree.tables()}.values():  # as DuckDB tells names apart
-            name = self._names.get(ref.name.lower(), ref.name)
-            asked = _correct_case(self._conn, ReadRequest.of_name(name, options=self._options))
-            info = self._conn.table(str(asked.path)).info
-            columns = self._tree.columns(info.schema) or info.schema.names[:1]
-            request = replace(asked, columns=columns, filters=self._tree.filters(info.schema), parallelism=1)
-            plan = plan_once(self._conn, request)
-            view = PlanView(self._conn, duck, info, request, plan)
-            self._views.append(view)
-            yield PlannedView(ref, request, plan, view, duck, not self._tree.is_plain)
+    def plan_each(self, duck: Any, plan_table: Planner = plan_once) -> Iterator[PlannedView]:
+        """Each table, as soon as it is planned; several are planned side by side."""
+        refs = {ref.name.lower(): ref for ref in self._tree.tables()}.values()  # as DuckDB tells names apart
+        for planned in side_by_side([partial(self._plan, duck, ref, plan_table) for ref in refs]):
+            self._views.append(planned.view)
+            yield planned
+
+    def _plan(self, duck: Any, ref: TableRef, plan_table: Planner) -> PlannedView:
+        name = self._names.get(ref.name.lower(), ref.name)
+        asked, table = _correct_case(self._conn, ReadRequest.of_name(name, options=self._options))
+        schema = table.info.schema
+        columns = self._tree.columns(schema) or schema.names[:1]
+        request = replace(asked, columns=columns, filters=self._tree.filters(schema), parallelism=1)
+        plan = plan_table(self._conn, request, table)
+        view = PlanView(self._conn, duck, table, request, plan, is_joined=not self._tree.is_plain)
+        if self._kept is not None:
+            view.look_up(self._kept)
+        return PlannedView(ref, request, plan, view, duck)
 
     def close(self) -> None:
         """Stop reading what nobody has asked for."""
@@ -84,10 +107,10 @@ class SqlViews:
         return made
 
 
-def _correct_case(conn: Connection, asked: ReadRequest) -> ReadRequest:
-    """The request of a table that is named in other case than it has, as people do in SQL."""
+def _correct_case(conn: Connection, asked: ReadRequest) -> tuple[ReadRequest, Table]:
+    """The request of a table that is named in other case than it has, as people do in SQL; and the table."""
     try:
-        conn.table(str(asked.path))
+        return asked, conn.table(str(asked.path))
     except LakewardError as wrong:
         if wrong.code not in {ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST}:
             raise
@@ -96,9 +119,4 @@ def _correct_case(conn: Connection, asked: ReadRequest) -> ReadRequest:
         found = [path for path in paths if path.table.lower() == asked.path.table.lower()]
         if len(found) != 1:
             raise
-        return replace(asked, path=found[0])
-    return asked
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return replace(asked, path=found[0]), conn.table(str(found[0]))

@@ -146,19 +146,21 @@ def _files(info: TableInfo, reader: LakeReader, snapshot: LakeSnapshot, names: I
 
 
 def _offsets(conn: Connection, info: TableInfo, snapshot: LakeSnapshot) -> Mapping[TableBucket, int]:
-    """A snapshot of Apache Fluss's service names a document; the server has what it says."""
-    if snapshot.offsets is not None:
-        if {b.table_id for b in snapshot.offsets} - {info.table_id}:
-            raise LakeUnavailableError(
-                ErrorCode.LAKE_TABLE_ALREADY_EXIST,
-                f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake.",
-            )
+    """A snapshot of Apache Fluss's service names a document, one that was handed over another table: the server has
+    been told what it means here."""
+    is_foreign = snapshot.offsets is not None and any(b.table_id != info.table_id for b in snapshot.offsets)
+    if snapshot.offsets is not None and not is_foreign:
         return snapshot.offsets
     told = conn.lake.snapshot(info.path, snapshot_id=snapshot.round_id or snapshot.snapshot_id)
-    if told is None:
+    if told is not None:
+        return told.offsets
+    if is_foreign:
         raise LakeUnavailableError(
-            ErrorCode.LAKE_SNAPSHOT_NOT_EXIST,
-            f"Snapshot {snapshot.snapshot_id} of {info.path} was made by another tiering service, and the server does "
-            "not know its offsets any more.",
+            ErrorCode.LAKE_TABLE_ALREADY_EXIST,
+            f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake.",
         )
-    return told.offsets
+    raise LakeUnavailableError(
+        ErrorCode.LAKE_SNAPSHOT_NOT_EXIST,
+        f"Snapshot {snapshot.snapshot_id} of {info.path} was made by another tiering service, and the server does "
+        "not know its offsets any more.",
+    )

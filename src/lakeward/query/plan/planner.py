@@ -50,9 +50,12 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     return replan(conn, lambda: plan_once(conn, request))
 
 
-def plan_once(conn: Connection, request: ReadRequest) -> Plan:
-    """The same for those who plan again themselves, when the table has overtaken a plan (see `replan`)."""
-    table = conn.table(str(request.path))
+def plan_once(conn: Connection, request: ReadRequest, known: Table | None = None) -> Plan:
+    """The same for those who plan again themselves, when the table has overtaken a plan (see `replan`).
+
+    `known` is the table, for those who have asked for it already.
+    """
+    table = known or conn.table(str(request.path))
     check_view(table.info, request.view)
     if not _sees_lake(table.info, request):
         return _from_servers(table, request)
@@ -61,6 +64,13 @@ def plan_once(conn: Connection, request: ReadRequest) -> Plan:
     except LakeUnavailableError as wrong:
         _check_log_suffices(table, request, wrong)
         return _from_servers(table, request)
+
+
+def plan_nothing(conn: Connection, request: ReadRequest, known: Table | None = None) -> Plan:
+    """A read of no rows, for those who only want to know its columns."""
+    info = (known or conn.table(str(request.path))).info
+    check_view(info, request.view)
+    return Plan((), summary(info, request, ()))
 
 
 def _sees_lake(info: TableInfo, request: ReadRequest) -> bool:
@@ -178,8 +188,10 @@ def _stretches(
     Of partitions that the lake has wholly, as `tiered` says, nothing of the log is read: it is not asked where they
     begin, and they begin where they end.
     """
-    stops: Mapping[BucketId, int] = table.offsets("latest", partitions=chosen)
     as_of_ms = request.settings.as_of_ms
+    if not table.info.descriptor.is_partitioned and as_of_ms is None:
+        return table.stretches()
+    stops: Mapping[BucketId, int] = table.offsets("latest", partitions=chosen)
     if as_of_ms is not None:
         stops = _offsets_since(table, as_of_ms + 1, chosen, stops)
         tiered = None

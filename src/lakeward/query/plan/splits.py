@@ -245,6 +245,7 @@ def _file_json(file: LakeFile) -> dict[str, Any]:
         "bytes": file.bytes,
         "deletes": deletes,
         "equality_deletes": equal,
+        "merged": file.is_merged,
     }
 
 
@@ -253,7 +254,7 @@ def _file_of_json(json: Mapping[str, Any]) -> LakeFile:
     equal = tuple(
         LakeEqualityDeletes(d["path"], d["rows"], tuple(d["columns"])) for d in json.get("equality_deletes", ())
     )
-    return LakeFile(json["path"], json["rows"], json["bytes"], deletes, equal)
+    return LakeFile(json["path"], json["rows"], json["bytes"], deletes, equal, json["merged"])
 
 
 Split = LogSplit | StateSplit | LakeSplit | LakeRangeSplit

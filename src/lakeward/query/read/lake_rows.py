@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -80,12 +80,16 @@ class LakeRows:
             if rows.num_rows:
                 yield rows if rows.schema.equals(target) else rows.cast(target)
 
-    def tail(self, split: LakeSplit) -> Tail:
+    def tail(self, split: LakeSplit, watch: Callable[[pa.RecordBatch], None] | None = None) -> Tail:
         """The changes of a split; DataLossError when retention has removed them."""
         names = self._with_keys()
         schema = arrow_schema(self._schema_of(names)).append(pa.field("_change_type", pa.string()))
         changes = self._log.fetch(split.tail, names, metadata=True, strict=True)
-        found = [batch.select(schema.names).cast(schema) for batch in changes]
+        found: list[pa.RecordBatch] = []
+        for batch in changes:
+            if watch is not None:
+                watch(batch)
+            found.append(batch.select(schema.names).cast(schema))
         return Tail(pa.Table.from_batches(found, schema), self._info.schema.primary_key)
 
     def _with_keys(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -62,13 +62,21 @@ def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split])
     return _limit(_forget_when_gone(conn, _one_after_the_other(reading, splits, metrics_of(conn.inner))), request.limit)
 
 
-def read_tails(conn: Connection, request: ReadRequest, splits: Sequence[LakeSplit]) -> list[Tail]:
-    """The changes of splits, to be laid over their files by whoever reads them; OvertakenError if they are gone."""
+def read_tails(
+    conn: Connection,
+    request: ReadRequest,
+    splits: Sequence[LakeSplit],
+    watch: Callable[[pa.RecordBatch], None] | None = None,
+) -> list[Tail]:
+    """The changes of splits, to be laid over their files by whoever reads them; OvertakenError if they are gone.
+
+    `watch` sees them as they come, on several threads, and ends it by what it raises.
+    """
     table = conn.table(str(request.path))
     lake = LakeRows(table, request, _shown_schema(table.info.schema, request).names, LogRows(table, request))
     try:
         with ThreadPoolExecutor(min(len(splits), _TAILS_AT_ONCE) or 1) as threads:
-            return list(threads.map(lake.tail, splits))
+            return list(threads.map(lambda split: lake.tail(split, watch), splits))
     except DataLossError as lost:
         raise OvertakenError(f"{lost.message} The lake's newer snapshot has them: ask again.") from lost
 

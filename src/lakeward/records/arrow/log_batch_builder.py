@@ -40,6 +40,8 @@ _PREFIX_BYTES = 8  # continuation marker and metadata length before each Arrow m
 _LENGTH_MAX = (1 << 31) - 1
 _SLACK_BYTES = 64 * 1024
 _SLACK_BYTES_PER_BUFFER = 1024
+#: A row or a few gain nothing from compression: each buffer is padded, and a message says by itself how it is stored.
+_WORTH_BYTES = 512
 _ROW_FORMATS = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 
 
@@ -120,10 +122,13 @@ def encode_rows(
     batch: pa.RecordBatch, compression: str = "ZSTD", level: int | None = None, statistics: bytes = b""
 ) -> EncodedRows:
     """Rows as an Arrow message, with statistics before them if there are any."""
-    stream, rows_at = _stream(batch, _options(compression, level))
     magic = 1 if statistics else 0
     room = HEADER_BYTES[magic] + len(statistics)
-    whole = stream[rows_at - room :] if rows_at >= room else _behind_room(room, stream[rows_at:])
+    if batch.nbytes < _WORTH_BYTES:
+        whole = _behind_room(room, memoryview(batch.serialize()).cast("B"))
+    else:
+        stream, rows_at = _stream(batch, _options(compression, level))
+        whole = stream[rows_at - room :] if rows_at >= room else _behind_room(room, stream[rows_at:])
     whole[HEADER_BYTES[magic] : room] = statistics
     return EncodedRows(batch.num_rows, whole, magic, len(statistics))
 

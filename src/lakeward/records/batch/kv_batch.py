@@ -40,10 +40,12 @@ assert KV_HEADER_BYTES == 28
 
 _HEADER = KV_BATCH.struct
 _CRC = struct.Struct("<I")
+_COUNT = struct.Struct("<i")
 _WRITER = struct.Struct("<qi")
 _CRC_AT = KV_BATCH.offset("crc")
 _CHECKED_AT = KV_BATCH.offset("schema_id")
 _WRITER_AT = KV_BATCH.offset("writer_id")
+_COUNT_AT = KV_BATCH.offset("record_count")
 _RECORD_BYTES_MIN = LENGTH_BYTES + 1
 _LENGTH_MAX = (1 << 31) - 1
 
@@ -115,6 +117,14 @@ def seal_kv_batch(batch: bytearray, writer_id: int, batch_sequence: int) -> None
     """Write who sends the batch and the checksum into it; a batch that goes again is sealed again."""
     _WRITER.pack_into(batch, _WRITER_AT, writer_id, batch_sequence)
     _CRC.pack_into(batch, _CRC_AT, checksum(memoryview(batch)[_CHECKED_AT:]))
+
+
+def kv_record_count(batch: bytes | bytearray | memoryview) -> int:
+    """How many records a batch claims to have, as far as its bytes could hold them; nothing else is looked at."""
+    if len(batch) < KV_HEADER_BYTES:
+        return 0
+    claimed = int(_COUNT.unpack_from(batch, _COUNT_AT)[0])
+    return min(max(claimed, 0), (len(batch) - KV_HEADER_BYTES) // _RECORD_BYTES_MIN)
 
 
 def kv_crc_is_right(batch: bytes | bytearray | memoryview) -> bool:

@@ -24,6 +24,9 @@ from lakeward.records.batch.crc32c import checksum
 
 Buffer = bytes | bytearray | memoryview
 
+#: Offsets that a batch without records may take: a segment can count to twice as many.
+EMPTY_OFFSETS_MAX = 1 << 30
+
 _I64 = struct.Struct("<q")
 _LENGTH = struct.Struct("<i")
 _CRC = struct.Struct("<I")
@@ -52,11 +55,19 @@ def cut_batches(data: Buffer) -> list[BatchSpan]:
         if not crc_is_right(data, span):
             raise _damage_error(f"batch at byte {position} has a wrong CRC")
         header = span.header
-        if header.record_count < 0 or header.last_offset_delta != max(header.record_count - 1, 0):
+        if not _offsets_fit(header):
             raise _damage_error(f"{header.record_count} records cannot take {header.last_offset_delta + 1} offsets")
         spans.append(span)
         position = span.end
     return spans
+
+
+def _offsets_fit(header: BatchHeader) -> bool:
+    """Every record takes one offset; a batch without records takes as many as it says: their rows are elsewhere."""
+    if header.record_count:
+        return header.record_count > 0 and header.last_offset_delta == header.record_count - 1
+    is_bare = header.size == header.header_bytes
+    return header.last_offset_delta == 0 or (is_bare and 0 < header.last_offset_delta < EMPTY_OFFSETS_MAX)
 
 
 def walk_batches(data: Buffer, position: int = 0) -> Iterator[BatchSpan]:

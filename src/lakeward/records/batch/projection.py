@@ -17,7 +17,15 @@ from lakeward.model.data_types import DataType
 from lakeward.model.schema import Schema
 from lakeward.records.batch.batch_header import BATCH_V1, BATCH_V2, HEADER_BYTES
 from lakeward.records.batch.log_batch import BatchSpan
-from lakeward.records.ipc.arrow_message import NO_CODEC, Buffer, column_shape, damage_error, read_message, template
+from lakeward.records.ipc.arrow_message import (
+    NO_CODEC,
+    ArrowMessage,
+    Buffer,
+    column_shape,
+    damage_error,
+    read_message,
+    template,
+)
 from lakeward.records.ipc.null_columns import null_buffers, null_nodes
 
 _LENGTH = struct.Struct("<i")
@@ -82,21 +90,26 @@ def plan_projection(schema: Schema, positions: Sequence[int], newest: Schema | N
     )
 
 
-def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[list[Buffer], int]:
-    """The projected batch as a gather list, and its size. The views stay valid as long as `data`."""
-    header = span.header
-    if header.record_count == 0:
-        return [data[span.start : span.end]], span.end - span.start
-    records_at = span.start + HEADER_BYTES[header.magic] + header.statistics_length
-    message_at = records_at if header.append_only else records_at + header.record_count
-    message = read_message(data, message_at, span.end)
+class Surgery(NamedTuple):
+    """What a projected batch is made of: metadata of its message, stretches of the old batch, NULLs behind them."""
+
+    metadata: bytearray
+    stretches: list[tuple[int, int]]
+    nulls: list[bytearray]
+    body_bytes: int
+    message: ArrowMessage
+
+
+def plan_surgery(data: memoryview, span: BatchSpan, plan: Projection) -> Surgery:
+    """How a batch with rows is projected; of `data` only the bytes up to the body are looked at."""
+    message = read_message(data, _message_at(span), span.end)
     buffers = message.buffers
     if message.node_count != plan.node_total or len(buffers) != 2 * plan.buffer_total:
         raise damage_error("it has other columns than its schema")
-
     shape = template(plan.node_count, plan.buffer_count, message.codec)
     metadata = bytearray(shape.data)
-    pieces: list[Buffer] = []
+    stretches: list[tuple[int, int]] = []
+    pieces: list[bytearray] = []
     moved: list[int] = []
     node_at, cursor = shape.nodes_at, 0
     for run in plan.runs:
@@ -111,7 +124,7 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
         for i in range(2 * run.first_buffer, 2 * run.stop_buffer, 2):
             moved.append(buffers[i] + shift)
             moved.append(buffers[i + 1])
-        pieces.append(data[message.body_at + first : message.body_at + stop])
+        stretches.append((message.body_at + first, message.body_at + stop))
         cursor += stop - first
     for type_ in plan.missing:
         nodes_of_nulls = tuple(null_nodes(type_, message.rows))
@@ -124,16 +137,31 @@ def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[
     struct.pack_into(f"<{len(moved)}q", metadata, shape.buffers_at, *moved)
     struct.pack_into("<q", metadata, shape.rows_at, message.rows)
     struct.pack_into("<q", metadata, shape.body_bytes_at, cursor)
+    return Surgery(metadata, stretches, pieces, cursor, message)
 
+
+def project_batch(data: memoryview, span: BatchSpan, plan: Projection) -> tuple[list[Buffer], int]:
+    """The projected batch as a gather list, and its size. The views stay valid as long as `data`."""
+    header = span.header
+    if header.record_count == 0:
+        return [data[span.start : span.end]], span.end - span.start
+    surgery = plan_surgery(data, span, plan)
     head = bytearray(data[span.start : span.start + HEADER_BYTES[header.magic]])
     if header.magic in _STATISTICS_AT:
         _LENGTH.pack_into(head, _STATISTICS_AT[header.magic], 0)
     if not header.append_only:
-        head += data[records_at:message_at]
-    head += metadata
-    size = len(head) + cursor
+        message_at = _message_at(span)
+        head += data[message_at - header.record_count : message_at]
+    head += surgery.metadata
+    size = len(head) + surgery.body_bytes
     _LENGTH.pack_into(head, 8, size - 12)
-    return [head, *pieces], size
+    return [head, *(data[start:stop] for start, stop in surgery.stretches), *surgery.nulls], size
+
+
+def _message_at(span: BatchSpan) -> int:
+    header = span.header
+    records_at = span.start + HEADER_BYTES[header.magic] + header.statistics_length
+    return records_at if header.append_only else records_at + header.record_count
 
 
 def _nulls(type_: DataType, rows: int, cursor: int, *, is_compressed: bool) -> tuple[bytearray, list[int]]:

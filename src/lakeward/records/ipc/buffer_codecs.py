@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -84,11 +84,17 @@ def codec_of_id(codec_id: int) -> BufferCodec:
     return codec
 
 
+@cache
+def _library(name: str) -> Any:
+    """A module that is loaded when it is first needed; an import costs as much as a small buffer."""
+    return import_module(name)
+
+
 class _ZstdTools(threading.local):
     """Compressor and decompressor of one thread: they keep their memory between calls and are not to be shared."""
 
     def __init__(self, level: int) -> None:
-        zstandard: Any = import_module("zstandard")
+        zstandard = _library("zstandard")
         self.compressor = zstandard.ZstdCompressor(level=level)
         self.decompressor = zstandard.ZstdDecompressor()
 
@@ -101,7 +107,7 @@ def _zstd(level: int) -> BufferCodec:
         return bytes(_zstd_tools(level).compressor.compress(raw))
 
     def decompress(packed: Bytes, raw_bytes: int) -> bytes:
-        zstandard: Any = import_module("zstandard")
+        zstandard = _library("zstandard")
         try:
             # A frame that says its size is believed before it is read: a damaged one must not take all memory.
             if zstandard.frame_content_size(packed) not in {-1, raw_bytes}:
@@ -116,11 +122,11 @@ def _zstd(level: int) -> BufferCodec:
 
 def _lz4() -> BufferCodec:
     def compress(raw: Bytes) -> bytes:
-        lz4: Any = import_module("lz4.frame")
+        lz4 = _library("lz4.frame")
         return bytes(lz4.compress(raw, store_size=False))
 
     def decompress(packed: Bytes, raw_bytes: int) -> bytes:
-        lz4: Any = import_module("lz4.frame")
+        lz4 = _library("lz4.frame")
         tool = lz4.LZ4FrameDecompressor()
         try:
             raw = bytes(tool.decompress(packed, max_length=raw_bytes + 1))

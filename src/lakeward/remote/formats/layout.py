@@ -2,7 +2,7 @@
 
     log/<db>/<table>-<tableId>[/<partition>-p<partitionId>]/<bucket>/
         metadata/<uuid>.manifest
-        <segment uuid>/<start>.log, <start>.index, <start>.timeindex, <end>.writer_snapshot
+        <segment uuid>/<start>.log, <start>.index, <start>.timeindex, <end>.writer_snapshot, <start>.columns
     kv/<db>/<table>-<tableId>[/<partition>-p<partitionId>]/<bucket>/
         shared/<uuid>, snap-<id>/<uuid>, snap-<id>/_METADATA
 
@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOG, INDEX, TIME_INDEX, WRITERS = ".log", ".index", ".timeindex", ".writer_snapshot"
+#: Ours alone, and not of every segment: what lets a reader take some columns and check them.
+COLUMNS = ".columns"
 MANIFEST = ".manifest"
 LOGS, STATES = "log", "kv"
 

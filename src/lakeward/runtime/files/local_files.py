@@ -33,6 +33,11 @@ class LocalFile:
         self.pread = partial(os.pread, descriptor)
         self.pwrite = partial(os.pwrite, descriptor)
 
+    @property
+    def number(self) -> int:
+        """The descriptor, for a child that is to have it, too."""
+        return self._descriptor
+
     def truncate(self, size: int) -> None:
         """Cut the file, or lengthen it by zeros."""
         os.ftruncate(self._descriptor, size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from lakeward.errors import ErrorCode, NotFoundError
@@ -53,10 +53,18 @@ class RemotePointer:
         )
 
 
+#: Has somebody else let a manifest count from now on.
+TellPointer = Callable[[TableBucket, RemotePointer], Awaitable[None]]
+
+
 class RemoteLogs:
     """The remote part of all logs. Belongs to the event loop."""
 
-    def __init__(self, metadata: MetadataStore, catalog: Catalog, store: RemoteStore) -> None:
+    def __init__(
+        self, metadata: MetadataStore, catalog: Catalog, store: RemoteStore, tell: TellPointer | None = None
+    ) -> None:
+        """`tell` has a coordinator elsewhere commit what is to count; without it, that is done here."""
+        self._tell = tell
         self._metadata = metadata
         self._catalog = catalog
         self._store = store
@@ -142,9 +150,30 @@ class RemoteLogs:
             ) from wrong
         if self.pointers.get(bucket) is pointer:
             self._manifests[bucket] = manifest
+            self.pointers[bucket] = RemotePointer.of(path, manifest)  # what was expected of it is known now
         return manifest
 
     # -- change
+
+    async def register(self, bucket: TableBucket, manifest: LogManifest, path: str) -> None:
+        """Let a manifest that is in the store count from now on, by whoever decides that."""
+        if self._tell is not None:
+            await self._tell(bucket, RemotePointer.of(path, manifest))
+        self.commit(bucket, manifest, path)
+
+    async def adopt(self, bucket: TableBucket, path: str) -> None:
+        """Let a manifest count that another server has written, or has committed before."""
+        pointer = self.pointers.get(bucket)
+        if pointer is None or pointer.remote_log_manifest_path != path:
+            self.commit(bucket, LogManifest.of_json(await self._store.get(path)), path)
+
+    def expect(self, bucket: TableBucket, path: str, end: int) -> None:
+        """A manifest was committed that cannot be read just now; it is read when it is needed."""
+        self.pointers[bucket] = RemotePointer(path, end, 0, 0, 0, None)
+
+    def path_of(self, url: str) -> str:
+        """A path of the store, from what others are told of it."""
+        return url.removeprefix(f"{self._store.url}/")
 
     def commit(self, bucket: TableBucket, manifest: LogManifest, path: str) -> None:
         """Let a manifest that is in the store count from now on."""

@@ -8,5 +8,6 @@ bucket_offsets    … the document of offsets ↔ JSON
 writer_ids        ids for idempotent writers
 producer_offsets  where a producer's writes began
 row_numbers       the counter behind a table's auto-increment column
+row_number_files  … in files, where several processes take numbers
 server_tags       what an operator says of servers
 """

@@ -74,6 +74,14 @@ class KvSnapshots:
 
     # -- changing
 
+    def learn(self, bucket: TableBucket, snapshots: Sequence[RemoteSnapshot]) -> list[RemoteSnapshot]:
+        """Have these and no others, which a coordinator elsewhere keeps; returns those that it has given up."""
+        named = {one.snapshot_id for one in snapshots}
+        gone = [one for one in self.of(bucket) if one.snapshot_id not in named]
+        highest = max([self.next_id(bucket) - 1, *named])
+        self._of_bucket[bucket] = _OfBucket(highest + 1, tuple(sorted(snapshots, key=lambda one: one.snapshot_id)))
+        return gone
+
     def commit(self, bucket: TableBucket, snapshot: RemoteSnapshot, keep: int) -> list[RemoteSnapshot]:
         """Remember a snapshot that is whole in remote storage; returns those it makes superfluous, forgotten now."""
         return self._keep(

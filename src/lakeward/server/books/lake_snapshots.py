@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,11 @@ class LakeSnapshots:
         self._tiered: dict[int, dict[TableBucket, int]] = {}
         self._unreadable: set[int] = set()
         self.committed_count = 0
+        self._listeners: list[Callable[[TableInfo, SnapshotEntry, Mapping[TableBucket, int]], None]] = []
+
+    def subscribe(self, listener: Callable[[TableInfo, SnapshotEntry, Mapping[TableBucket, int]], None]) -> None:
+        """Hear of every commit that counts from now on: how far the lake is."""
+        self._listeners.append(listener)
 
     # -- reading
 
@@ -117,6 +122,8 @@ class LakeSnapshots:
         self._of_table[table.table_id] = kept
         if kept[-1] == snapshot:
             self._tiered[table.table_id] = tiered
+            for listener in self._listeners:
+                listener(table, snapshot, tiered)
         self.committed_count += 1
         self._tidy(table, before, kept, snapshot.committed_ms)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from lakeward.errors import ErrorCode
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
+from lakeward.server.buckets.leadership import Leadership
+from lakeward.server.buckets.replication import Alone, Replication
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.storage.disk.directories import DataDirectory
 from lakeward.storage.log.log_tablet import Later
@@ -16,15 +18,31 @@ from lakeward.storage.log.log_tablet import Later
 class Buckets:
     """The catalog by bucket, and the data directory by bucket."""
 
-    def __init__(self, catalog: Catalog, directory: DataDirectory, later: Later) -> None:
+    def __init__(self, catalog: Catalog, directory: DataDirectory, later: Later, led: Leadership | None = None) -> None:
+        """`led` are the buckets that are here, where there are several servers; otherwise all are."""
+        self._led = led
         self._catalog = catalog
         self._directory = directory
         self._later = later
         self._dropped_tables: set[int] = set()
         self.disk = directory.disk
+        self.replication: Replication = Alone()
+
+    def join(self, replication: Replication) -> None:
+        """Be one of several: buckets have replicas elsewhere from now on."""
+        self.replication = replication
 
     def table(self, bucket: TableBucket) -> TableInfo:
-        """The table a bucket belongs to; a bucket that is not here is refused as clients expect it."""
+        """The table of a bucket that is led here; any other is refused as clients expect it."""
+        table = self.table_of(bucket)
+        if self._led is not None and bucket not in self._led:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(
+                f"Server {self._led.server_id} is not leader or follower for {bucket}."
+            )
+        return table
+
+    def table_of(self, bucket: TableBucket) -> TableInfo:
+        """The table a bucket belongs to, whoever leads it."""
         table = self._catalog.table_by_id(bucket.table_id)
         if table is None:
             if bucket.table_id in self._dropped_tables:
@@ -52,16 +70,16 @@ class Buckets:
         return table is not None and table.descriptor.has_primary_key
 
     def exists(self, bucket: TableBucket) -> bool:
-        """Whether there is such a bucket."""
-        return self._catalog.bucket_exists(bucket)
+        """Whether there is such a bucket here."""
+        return self._catalog.bucket_exists(bucket) and (self._led is None or bucket in self._led)
 
     def all(self) -> Iterator[TableBucket]:
-        """Every bucket there is."""
-        return self._catalog.all_buckets()
+        """Every bucket that is here."""
+        return self._catalog.all_buckets() if self._led is None else iter(self._led)
 
     def name(self, bucket: TableBucket) -> str:
         """Table, bucket and partition, as `lakeward repair` wants to hear them."""
-        name = f"{self.table(bucket).path} {bucket.bucket}"
+        name = f"{self.table_of(bucket).path} {bucket.bucket}"
         if bucket.partition_id is None:
             return name
         partition = self._catalog.partition_by_id(bucket.partition_id)
@@ -89,21 +107,30 @@ class Buckets:
         return [(int(path.stem), self.disk.facts(path).size) for path in paths]
 
     def _parent(self, bucket: TableBucket) -> Path:
-        table = self.table(bucket)
+        table = self.table_of(bucket)
         if bucket.partition_id is None:
             return self._directory.table(table.path, table.table_id)
         partition = self._catalog.partition_by_id(bucket.partition_id)
         assert partition is not None
         return self._directory.partition(table.path, table.table_id, partition.name, partition.partition_id)
 
+    def note_drop(self, table: TableInfo) -> None:
+        """Tell clients that come late that a table is gone, not unknown."""
+        self._dropped_tables.add(table.table_id)
+
     def remove_table(self, table: TableInfo) -> None:
         """Take the files of a dropped table away."""
-        self._dropped_tables.add(table.table_id)
+        self.note_drop(table)
         self._remove(self._directory.table(table.path, table.table_id))
 
     def remove_partition(self, table: TableInfo, partition_id: int, name: str) -> None:
         """Take the files of a dropped partition away."""
         self._remove(self._directory.partition(table.path, table.table_id, name, partition_id))
+
+    def remove_bucket(self, bucket: TableBucket) -> None:
+        """Take the files of one bucket away."""
+        for directory in (self.log_directory(bucket), self.kv_directory(bucket)):
+            self._remove(directory)
 
     def remove_leftovers(self) -> None:
         """Take away what drops have left that a crash interrupted."""

@@ -12,7 +12,8 @@ from lakeward.model.table import TableInfo
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.log_opening import known_end, tell, tell_damage
 from lakeward.storage.disk.open_files import OpenFiles, storage_error
-from lakeward.storage.log.log_tablet import Later, LogTablet
+from lakeward.storage.log.log_tablet import Later
+from lakeward.storage.log.replica_log import ReplicaLog
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.settings import LogSettings
 
@@ -47,31 +48,31 @@ class Logs:
         self._settings_of = settings_of
         self._lake_floor = lake_floor
         self._copied = copied
-        self._logs: dict[TableBucket, LogTablet] = {}
+        self._logs: dict[TableBucket, ReplicaLog] = {}
 
     def __len__(self) -> int:
         return len(self._logs)
 
-    def open(self, bucket: TableBucket) -> LogTablet:
+    def open(self, bucket: TableBucket) -> ReplicaLog:
         """The log of a bucket, opened if need be."""
         log = self._logs.get(bucket)
         return log if log is not None else self._open(bucket)
 
-    def find(self, bucket: TableBucket) -> LogTablet | None:
+    def find(self, bucket: TableBucket) -> ReplicaLog | None:
         """The log of a bucket if it is open."""
         return self._logs.get(bucket)
 
-    def all(self) -> list[tuple[TableBucket, LogTablet]]:
+    def all(self) -> list[tuple[TableBucket, ReplicaLog]]:
         """The logs in use."""
         return list(self._logs.items())
 
-    def _open(self, bucket: TableBucket) -> LogTablet:
-        table = self._buckets.table(bucket)
+    def _open(self, bucket: TableBucket) -> ReplicaLog:
+        table = self._buckets.table_of(bucket)
         directory = self._buckets.log_directory(bucket)
         kv = self._buckets.kv_directory(bucket) if table.descriptor.has_primary_key else None
         name = self._buckets.name(bucket)
         try:
-            log = LogTablet(
+            log = ReplicaLog(
                 directory,
                 self._settings_of(table),
                 self._files,
@@ -89,7 +90,7 @@ class Logs:
         return log
 
     @staticmethod
-    def _meet_copy(copied: CopyProgress, table: TableInfo, bucket: TableBucket, log: LogTablet) -> None:
+    def _meet_copy(copied: CopyProgress, table: TableInfo, bucket: TableBucket, log: ReplicaLog) -> None:
         """Tell a log what of it is in remote storage. Offsets that are there must not be given a second time."""
         end = copied.end_of(bucket)
         if copied.keeps_rest:
@@ -103,9 +104,9 @@ class Logs:
 
     def settings(self, bucket: TableBucket) -> LogSettings:
         """What the log of a bucket obeys, or will."""
-        return self._settings_of(self._buckets.table(bucket))
+        return self._settings_of(self._buckets.table_of(bucket))
 
-    def damages(self) -> Iterator[tuple[LogTablet, Damage]]:
+    def damages(self) -> Iterator[tuple[ReplicaLog, Damage]]:
         """What is known to be damaged in the logs that are open."""
         for log in self._logs.values():
             for damage in log.damages:
@@ -129,6 +130,12 @@ class Logs:
         """Let go of the logs of buckets that were dropped."""
         for bucket in [b for b in self._logs if is_gone(b)]:
             self._logs.pop(bucket).abandon()
+
+    def release(self, bucket: TableBucket) -> None:
+        """Sync and note one, and let go of it."""
+        log = self._logs.pop(bucket, None)
+        if log is not None:
+            log.close()
 
     def close(self) -> None:
         """Sync and note everything."""

@@ -2,6 +2,7 @@
 
 catalog        databases, tables, schemas, partitions
 catalog_records  … those nouns ↔ the records of the store
+learned_catalog  … as a coordinator elsewhere tells it
 events         what listeners are told
 database       a database
 partition      a partition

@@ -24,7 +24,7 @@ Listener = Callable[[events.Event], None]
 
 
 @dataclass(slots=True)
-class _Entry:
+class Entry:
     """All there is to know about one table."""
 
     info: TableInfo
@@ -41,8 +41,8 @@ class Catalog:
         self._store = store
         self._may_grow = may_grow
         self._databases: dict[str, DatabaseInfo] = {}
-        self._tables_of: dict[str, dict[str, _Entry]] = {}
-        self._entries: dict[int, _Entry] = {}
+        self._tables_of: dict[str, dict[str, Entry]] = {}
+        self._entries: dict[int, Entry] = {}
         self._partitions: dict[int, PartitionInfo] = {}
         self._listeners: list[Listener] = []
         self._lake_catalog: Mapping[str, str] = {}
@@ -52,7 +52,7 @@ class Catalog:
         for database in self._store.databases():
             self._remember_database(catalog_records.database_of(database))
         for table in self._store.tables():
-            self._remember_table(_Entry(catalog_records.table_of(table), {}))
+            self._remember_table(Entry(catalog_records.table_of(table), {}))
         for schema in self._store.schemas():
             entry = self._entries[schema.table_id]
             latest = schema.schema_id == entry.info.schema_id  # came with the table already; parsing costs
@@ -181,7 +181,7 @@ class Catalog:
             info = TableInfo(path, change.take(Counter.TABLE_ID), FIRST_SCHEMA_ID, descriptor, now_ms, now_ms)
             change.put_table(catalog_records.table_record(info))
             change.put_schema(catalog_records.schema_record(info))
-        self._remember_table(_Entry(info, {FIRST_SCHEMA_ID: descriptor.schema}))
+        self._remember_table(Entry(info, {FIRST_SCHEMA_ID: descriptor.schema}))
         self._tell([events.TableCreated(info)])
         return info
 
@@ -243,11 +243,11 @@ class Catalog:
         self._databases[database.name] = database
         self._tables_of.setdefault(database.name, {})
 
-    def _remember_table(self, entry: _Entry) -> None:
+    def _remember_table(self, entry: Entry) -> None:
         self._entries[entry.info.table_id] = entry
         self._tables_of[entry.info.path.database][entry.info.path.table] = entry
 
-    def _forget_table(self, entry: _Entry) -> None:
+    def _forget_table(self, entry: Entry) -> None:
         del self._entries[entry.info.table_id]
         del self._tables_of[entry.info.path.database][entry.info.path.table]
         for partition in entry.partitions.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lakeward.model.bucket import TableBucket
@@ -31,9 +31,8 @@ from lakeward.server.coordinator.tables.database_admin import DEFAULT_DATABASE, 
 from lakeward.server.coordinator.tables.partition_admin import PartitionAdmin
 from lakeward.server.coordinator.tables.table_admin import TableAdmin
 from lakeward.server.metadata_store.port import Counter, MetadataStore
-
-#: The one server there is.
-TABLET_SERVER_ID = 0
+from lakeward.server.whereabouts.cluster_map import ClusterMap
+from lakeward.server.whereabouts.one_server import SERVER_ID, OneServer
 
 
 class Coordinator:
@@ -47,9 +46,12 @@ class Coordinator:
         entropy: Entropy,
         disk: Files,
         may_grow: Callable[[], None] = lambda: None,
+        server_ids: Sequence[int] = (SERVER_ID,),
     ) -> None:
-        """`may_grow` is asked before there is more than there was; it raises while there may not be."""
+        """`may_grow` is asked before there is more than there was; it raises while there may not be. `server_ids` are
+        those of the tablet servers; `meet` tells more of them."""
         options = config.started_with
+        self.cluster: ClusterMap = OneServer()
         self.clock = clock
         self.entropy = entropy
         self.catalog = Catalog(store, may_grow)
@@ -61,7 +63,7 @@ class Coordinator:
         self.writer_ids = WriterIds(store)
         self.producer_offsets = ProducerOffsets(store)
         self.row_numbers = RowNumbers(store)
-        self.server_tags = ServerTags(store, [TABLET_SERVER_ID])
+        self.server_tags = ServerTags(store, server_ids)
         self.snapshot_leases = SnapshotLeases(store)
         self.kv_snapshots = KvSnapshots(store, self.snapshot_leases)
         self.subscribe_to_drops(self._forget_snapshots)
@@ -78,6 +80,10 @@ class Coordinator:
         ]
         if not self.catalog.databases():
             self.databases.create(DEFAULT_DATABASE, DatabaseDescriptor(), ignore_if_exists=True)
+
+    def meet(self, cluster: ClusterMap) -> None:
+        """There are several servers, and this is who they are."""
+        self.cluster = cluster
 
     def on_change(self, callback: Callable[[Event], None]) -> None:
         """Hear of every table and partition that is created, altered or dropped."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from lakeward.model.acl import Operation
+from lakeward.model.acl import Acl, Operation
 from lakeward.model.bucket import TableBucket
 from lakeward.model.principal import ANONYMOUS, Principal
 from lakeward.options import authorization as rows
@@ -27,7 +27,7 @@ from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.grants.acl_handlers import AclHandlers
 from lakeward.server.grants.acls.acl_book import AclBook
 from lakeward.server.grants.acls.authorizer import Asker, Authorizer
-from lakeward.server.grants.guard import guard_all
+from lakeward.server.grants.guard import between_servers, guard_all
 from lakeward.server.grants.records.accounts import Accounts
 from lakeward.server.grants.records.audit import Audit, Deed
 from lakeward.server.grants.records.audit_file import AuditFile
@@ -96,14 +96,23 @@ class Grants:
         catalog: Catalog,
         producers: ProducerOffsets,
         leases: SnapshotLeases,
+        *,
+        learns: bool = False,
     ) -> dict[Api, Handler]:
-        """The handlers, asked only by those who may; changes say what they are about, for the record."""
-        served = dict(handlers)
+        """The handlers, asked only by those who may; changes say what they are about, for the record. Who `learns`
+        the grants of another server does not change them."""
+        served = between_servers(handlers)
         if self._authorizer is not None:
             judge = Judge(self._authorizer, _known_things(catalog, producers, leases))
-            served |= AclHandlers(self._authorizer).handlers()
+            of_grants = AclHandlers(self._authorizer).handlers()
+            served |= {Api.LIST_ACLS: of_grants[Api.LIST_ACLS]} if learns else of_grants
             served = guard_all(served, judge, tiering_is_open=self._options.get(rows.TIERING_CALLS) == "open")
         return served if self._audit is None else note_subjects(served)
+
+    @property
+    def learn(self) -> Callable[[Iterable[Acl]], None] | None:
+        """Takes the grants that another server keeps; None where none are checked."""
+        return None if self._authorizer is None else self._authorizer.book.learn
 
     def hear(self, report: LoginReport) -> None:
         """A login has come to an end. Who came in is seen by what they do; who did not is written down."""

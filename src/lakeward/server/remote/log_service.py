@@ -30,6 +30,7 @@ class RemoteLogService:
 
     def __init__(self, server: ThisServer, store: RemoteStore, logs: RemoteLogs) -> None:
         self._server = server
+        self._work = server.work
         self.logs = logs
         options, clock = server.options, server.clock
         indexes = RemoteIndexes(store, options.get(rows.REMOTE_INDEX_CACHE))
@@ -57,7 +58,8 @@ class RemoteLogService:
         )
         self.status = RemoteLogStatus(server.catalog, server.logs, logs, self.copies, self.garbage, clock)
         self._is_first = True
-        self._drop_what_is_gone()
+        if self._work.decides:
+            self._drop_what_is_gone()
 
     def _floor(self, bucket: TableBucket) -> int | None:
         """From where on a bucket's log must be kept: the lake has not read on, or state is rebuilt from there."""
@@ -70,7 +72,7 @@ class RemoteLogService:
         """Copy from now on, in the background."""
         options = self._server.options
         interval_ms = options.get(rows.REMOTE_LOG_INTERVAL)
-        if not interval_ms:
+        if not interval_ms or not self._work.copies:
             chores.every(_GARBAGE_MS, "what is remote of dropped tables", self.garbage.collect)
             return
         sync_ms = options.get(rows.REMOTE_LOG_SYNC)
@@ -103,7 +105,8 @@ class RemoteLogService:
                 return
         buckets = set(event.buckets)
         under_way = self.copies.forget(buckets)
-        self.garbage.drop(f"{LOGS}/{inner}", under_way)
+        if self._work.decides:
+            self.garbage.drop(f"{LOGS}/{inner}", under_way)
         self.logs.forget(buckets)
 
     def _drop_what_is_gone(self) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
+from lakeward.model.bucket import TableBucket
 from lakeward.protocol.api import Api
 from lakeward.rpc.dispatch import Handler
 from lakeward.server.archive.remote_logs import RemoteLogs
@@ -11,6 +13,7 @@ from lakeward.server.archive.remote_reads import RemoteReads
 from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.remote.access.fenced_store import FencedStore
+from lakeward.server.remote.commits import RemoteCommits
 from lakeward.server.remote.log_service import RemoteLogService
 from lakeward.server.remote.state_service import RemoteStateService
 from lakeward.server.remote.this_server import ThisServer
@@ -20,8 +23,17 @@ from lakeward.telemetry.metrics import Metrics
 class RemoteRole:
     """All that happens because `remote.data.dir` is set."""
 
-    def __init__(self, server: ThisServer, store: FencedStore, logs: RemoteLogs) -> None:
+    def __init__(
+        self,
+        server: ThisServer,
+        store: FencedStore,
+        logs: RemoteLogs,
+        epoch_of: Callable[[TableBucket], int] | None = None,
+    ) -> None:
+        """`epoch_of` tells in which epoch a bucket is led, where tablet servers of their own do that."""
         self._store = store
+        self._commits = None if epoch_of is None else RemoteCommits(server, logs, epoch_of)
+        self._decides = server.work.decides
         self._logs = RemoteLogService(server, store, logs)
         self._state = RemoteStateService(server, store, store.ownership, self._logs)
 
@@ -32,7 +44,14 @@ class RemoteRole:
 
     def handlers(self) -> dict[Api, Handler]:
         """The APIs that only remote storage can answer."""
-        return {Api.GET_KV_SNAPSHOT_METADATA: self._state.snapshot_metadata}
+        if not self._decides:
+            return {}
+        commits = {} if self._commits is None else self._commits.handlers()
+        return {Api.GET_KV_SNAPSHOT_METADATA: self._state.snapshot_metadata, **commits}
+
+    def look_at(self, bucket: TableBucket) -> None:
+        """A bucket is led from now on: a snapshot of its state may not have been copied yet."""
+        self._state.find_uncopied([bucket])
 
     def hear(self, event: events.Event) -> None:
         """Let what is remote follow the catalog."""

@@ -19,6 +19,7 @@ from lakeward.rpc.dispatch import Exchange
 from lakeward.server.books.kv_snapshots import RemoteSnapshot
 from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
+from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import Ownership
 from lakeward.server.remote.access.watch import OwnershipWatch
 from lakeward.server.remote.copies.metadata_backup import MetadataBackup
@@ -33,6 +34,7 @@ from lakeward.telemetry.rows import remote as metric_rows
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50
 _ENDS_MAX = 10_000
+_REST_S = 10.0
 
 
 class RemoteStateService:
@@ -49,30 +51,45 @@ class RemoteStateService:
         self._logs = logs
         clock = server.clock
         self._watch = OwnershipWatch(ownership, server.writes, self._uncopied_ends, store.url, clock)
-        self.backup = MetadataBackup(server.metadata, store, ownership, clock, self._lake_files)
+        #: The metadata is the coordinator's, where there are several processes.
+        self.backup = (
+            MetadataBackup(server.metadata, store, ownership, clock, self._lake_files)
+            if isinstance(server.metadata, SqliteMetadataStore)
+            else None
+        )
         self.snapshots = SnapshotCopies(
             store,
             server.kv_snapshots,
             self,
             self._keep,
-            self.backup.drain,
+            _rest if self.backup is None else self.backup.drain,
             clock,
             server.entropy,
             convert=_conversion(server.options_now().get(rows.KV_SNAPSHOT_FORMAT)),
+            tell=server.tell_snapshot,
         )
         server.on_snapshot(self.snapshots.on_snapshot)
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
-        self._watch.begin()
-        self.backup.begin()
-        chores.every(_LOOK_MS, "copies of snapshots", self.snapshots.look)
-        self._find_uncopied()
+        if self.backup is not None:
+            self._watch.begin()
+            self.backup.begin()
+        else:
+            self._watch.begin_quietly()
+        look = self.snapshots.look if self._server.work.copies else self._prune
+        chores.every(_LOOK_MS, "copies of snapshots", look)
+        self.find_uncopied(server_buckets(self._server))
 
-    def _find_uncopied(self) -> None:
+    def _prune(self) -> Iterator[object]:
+        """Let go of what neither number nor lease keeps; the tablet server that wrote it removes it."""
+        for bucket in self._server.kv_snapshots.buckets():
+            self._server.kv_snapshots.prune(bucket, self._keep())
+            yield bucket
+
+    def find_uncopied(self, buckets: list[TableBucket]) -> None:
         """Snapshots that were taken and not copied before the server stopped."""
         server = self._server
-        buckets = [bucket for bucket in server.buckets.all() if server.buckets.has_primary_key(bucket.table_id)]
         for first in range(0, len(buckets), _BUCKETS_PER_JOB):
             places = []
             for bucket in buckets[first : first + _BUCKETS_PER_JOB]:
@@ -163,7 +180,9 @@ class RemoteStateService:
                 )
             case _:
                 return
-        self._logs.garbage.drop(f"{STATES}/{inner}", self.snapshots.forget(set(event.buckets)))
+        under_way = self.snapshots.forget(set(event.buckets))
+        if self._server.work.decides:
+            self._logs.garbage.drop(f"{STATES}/{inner}", under_way)
 
     def declare(self, metrics: Metrics) -> None:
         """Add what people watch."""
@@ -177,15 +196,28 @@ class RemoteStateService:
         waiting = metrics.gauge(metric_rows.REMOTE_SNAPSHOTS_WAITING)
         waiting.read_from(lambda: self.snapshots.waiting)
         behind = metrics.gauge(metric_rows.REMOTE_METADATA_BEHIND)
-        behind.read_from(lambda: int(self.backup.is_behind))
+        backup = self.backup
+        behind.read_from(lambda: int(backup is not None and backup.is_behind))
         failures = metrics.counter(metric_rows.REMOTE_STATE_FAILURES)
-        failures.read_from(lambda: self.snapshots.trouble.failures_total + self.backup.trouble.failures_total)
+        troubles = [self.snapshots.trouble, *([] if backup is None else [backup.trouble])]
+        failures.read_from(lambda: sum(one.failures_total for one in troubles))
 
     async def stop(self) -> None:
         """Let go of what is under way; the metadata is copied once more."""
         await self.snapshots.stop()
-        await self.backup.stop()
+        if self.backup is not None:
+            await self.backup.stop()
         await self._watch.stop()
+
+
+def server_buckets(server: ThisServer) -> list[TableBucket]:
+    """The buckets that are here and have a state."""
+    return [bucket for bucket in server.buckets.all() if server.buckets.has_primary_key(bucket.table_id)]
+
+
+async def _rest() -> None:
+    """Give the coordinator's backup of the metadata, a second behind, time to name what counts now."""
+    await asyncio.sleep(_REST_S)
 
 
 def _conversion(wanted: str) -> Callable[[Snapshot], Snapshot] | None:

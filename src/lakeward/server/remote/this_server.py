@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lakeward.model.bucket import TableBucket
 from lakeward.options.server_options import ServerOptions
@@ -17,10 +17,23 @@ from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.chores.write_stop import WriteStop
-from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
+from lakeward.server.metadata_store.port import MetadataStore
 
 if TYPE_CHECKING:
+    from lakeward.server.remote.copies.snapshot_copies import TellSnapshot
     from lakeward.storage.kv.store.snapshots import Snapshot
+
+
+class RemoteWork(NamedTuple):
+    """What of the remote role is this process's: all of it, unless coordinator and tablet servers are several."""
+
+    #: Copies logs and states of the buckets that are here.
+    copies: bool = True
+    #: Decides what counts, and what goes with a table that is dropped; copies the metadata, and gives signs of life.
+    decides: bool = True
+
+
+_ALL = RemoteWork()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +45,7 @@ class ThisServer:
     options_now: Callable[[], ServerOptions]
     clock: Clock
     entropy: Entropy
-    metadata: SqliteMetadataStore
+    metadata: MetadataStore
     catalog: Catalog
     kv_snapshots: KvSnapshots
     buckets: Buckets
@@ -53,3 +66,6 @@ class ThisServer:
     #: Runs something on the disk thread, and waits for all that was given to it.
     later: Callable[[Callable[[], None]], None]
     settle: Callable[[], Awaitable[None]]
+    work: RemoteWork = _ALL
+    #: Has a coordinator elsewhere commit a snapshot of state.
+    tell_snapshot: TellSnapshot | None = None

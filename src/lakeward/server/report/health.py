@@ -25,8 +25,10 @@ def health(
     clock: TrustedClock,
     clients: SeenClients,
     snapshots: Iterable[Path] = (),
+    servers: Mapping[str, Any] | None = None,
 ) -> str:
-    """One JSON document; `stopped` says why nothing may be written, if nothing may; `snapshots` are damaged ones."""
+    """One JSON document; `stopped` says why nothing may be written, if nothing may; `snapshots` are damaged ones;
+    `servers` are the tablet servers of a coordinator."""
     node: dict[str, Any] = {
         "status": "ok",
         "tables": sum(1 for _ in tables),
@@ -34,6 +36,8 @@ def health(
         "time_ms": clock.now_ms(),
         "clients": clients.document(),
     }
+    if servers is not None:
+        node |= {"status": "incomplete" if servers["away"] else "ok", "tablet_servers": servers}
     damaged = [
         {"log": log.name, "first": one.first, "end": one.end, "file": str(one.path), "reason": one.reason}
         for log, one in islice(logs.damages(), _DAMAGES_SHOWN_MAX)

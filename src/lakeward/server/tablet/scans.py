@@ -23,7 +23,7 @@ from lakeward.server.buckets.logs import Logs
 from lakeward.server.tablet.requests.limit_errors import answer_too_large
 from lakeward.server.tablet.requests.table_stats import count_rows
 from lakeward.server.tablet.state.busy import BusyBuckets
-from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.replica_log import ReplicaLog
 
 EARLIEST, LATEST, TIMESTAMP, LEADER_END = 0, 1, 2, 3
 #: So many buckets are looked at without a break.
@@ -103,9 +103,11 @@ class Scans:
         self._buckets.table(bucket)
         log = self._logs.open(bucket)
         if request.offset_type == EARLIEST:
-            return self._start_offset(bucket, log)
-        if request.offset_type != TIMESTAMP:
-            return log.end_offset
+            return log.start_offset if request.follower_server_id >= 0 else self._start_offset(bucket, log)
+        if request.offset_type == LEADER_END:
+            return self._buckets.replication.elected_end(bucket, log)
+        if request.offset_type == LATEST:
+            return self._latest(request.follower_server_id, bucket, log)
         assert request.start_timestamp is not None
         now_ms = self._now_ms()
         if request.start_timestamp > now_ms:
@@ -113,7 +115,12 @@ class Scans:
                 f"Get offset error for table bucket {bucket}, the fetch timestamp {request.start_timestamp} "
                 f"is larger than the current timestamp {now_ms}"
             )
-        return log.offset_of_time(request.start_timestamp)
+        return min(log.offset_of_time(request.start_timestamp), self._latest(-1, bucket, log))
+
+    def _latest(self, follower: int, bucket: TableBucket, log: ReplicaLog) -> int:
+        """Where a log ends: for clients what all replicas in sync have, for replicas what there is."""
+        replication = self._buckets.replication
+        return replication.end_for(bucket, follower, log) if follower >= 0 else replication.visible_end(bucket, log)
 
     def limit_scan(self, request: LimitScanRequest, exchange: Exchange) -> LimitScanResponse | None:
         """The newest batches of a log that hold at least `limit` rows; the client cuts them to size."""
@@ -145,7 +152,7 @@ class Scans:
             return refusal(LimitScanResponse, wrong)
         return LimitScanResponse(is_log_table=True, records=[*there, *here])
 
-    def _last_rows(self, log: LogTablet, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
+    def _last_rows(self, log: ReplicaLog, offset: int, size: int) -> list[bytes | bytearray | memoryview]:
         """The batches from an offset on; `size` bytes of the answer are taken already."""
         records: list[bytes | bytearray | memoryview] = []
         while offset < log.end_offset:
@@ -159,7 +166,7 @@ class Scans:
             offset = log.offset_behind(read)
         return records
 
-    def _start_offset(self, bucket: TableBucket, log: LogTablet) -> int:
+    def _start_offset(self, bucket: TableBucket, log: ReplicaLog) -> int:
         """The first offset that can be read, here or in remote storage."""
         start = log.start_offset
         return start if self._remote is None else self._remote.start_offset(bucket, start)

@@ -43,6 +43,8 @@ class TabletService:
         has_room: Callable[[int], bool],
         remote: RemoteReads | None,
         followed: RequestSpans | None,
+        *,
+        keeps_files: bool = False,
     ) -> None:
         """`has_room` tells whether there is memory for a large answer; `remote` answers what is no longer here;
         `followed` are the requests whose steps are to be seen."""
@@ -74,7 +76,9 @@ class TabletService:
             Api.GET_TABLE_STATS: scans.table_stats,
             **dict.fromkeys(KV_APIS, keyed.handle),
         }
-        self.hear = TableChanges(buckets, logs, tablets.states, waiters, traffic, keyed.load).hear
+        self.changes = TableChanges(
+            buckets, logs, tablets.states, waiters, traffic, keyed.load, keeps_files=keeps_files
+        )
         if any(table.descriptor.has_primary_key for table in catalog.tables()):
             keyed.load()
 

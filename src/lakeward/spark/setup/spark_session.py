@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode
 from lakeward.runtime.process.child import Child, running_children
+from lakeward.spark.setup.class_archive import BRISK, archive_options
 from lakeward.spark.setup.ingest_sources import register_sources
 from lakeward.spark.setup.jar import CATALOG_CLASS, EXTENSIONS_CLASS, jar_path
 from lakeward.spark.setup.java_home import java_home
 from lakeward.spark.setup.secret_settings import add_settings, open_settings, options_for
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-_LISTS = {"spark.jars": ",", "spark.sql.extensions": ",", "spark.driver.extraJavaOptions": " "}
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_LISTS = {"spark.jars": ",", "spark.sql.extensions": ",", _JAVA_OPTIONS: " "}
 
 
 def session(
@@ -62,7 +65,7 @@ def local_settings(master: str) -> dict[str, str]:
     return always | {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet} -Xss4m",
+        _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={quiet} -Xss4m",
         "spark.sql.shuffle.partitions": str(max(2, _cores(master))),
         "spark.ui.showConsoleProgress": "false",
     }
@@ -78,26 +81,24 @@ def _cores(master: str) -> int:
     return int(inside) if inside.isdecimal() else len(os.sched_getaffinity(0)) if inside == "*" else 1
 
 
+def start_context(master: str, app_name: str, conf: Mapping[str, str]) -> SparkContext:
+    """Spark without its SQL, tables and data sources: for who only has tasks run, in half the time."""
+    from pyspark import SparkConf, SparkContext
+
+    _prepare(master)
+    settings = _join_settings(_own_settings(master), conf)
+    with _kept_jvm():
+        _launch_jvm({**open_settings(settings), "spark.master": master, "spark.app.name": app_name})
+        told = SparkConf().setMaster(master).setAppName(app_name).setAll(list(settings.items()))
+        return SparkContext.getOrCreate(told)
+
+
 def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    # Said at every use of Arrow and pandas 3, about parts of PySpark's pandas API that are not ours to use or mend.
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    os.environ["JAVA_HOME"] = str(java_home())
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    for name, address in local_environment(master).items():
-        os.environ.setdefault(name, address)
-    settings = {
-        **local_settings(master),
-        "spark.pyspark.python": os.environ["PYSPARK_PYTHON"],  # a JVM that runs already has not seen the variable
-        "spark.sql.extensions": EXTENSIONS_CLASS,
-        "spark.jars": jar_path(),
-        **wanted,
-    }
-    for key, value in given.items():
-        joined = key in _LISTS and key in settings and settings[key] not in value
-        settings[key] = f"{settings[key]}{_LISTS[key]}{value}" if joined else value
+    _prepare(master)
+    of_sql = {"spark.sql.extensions": EXTENSIONS_CLASS, "spark.jars": jar_path()}
+    settings = _join_settings({**_own_settings(master), **of_sql, **wanted}, given)
     _add_to_running_jvm(jar_path())
     builder = SparkSession.builder.master(master).appName(app_name)
     for key, value in settings.items():
@@ -105,6 +106,34 @@ def _start_session(master: str, app_name: str, wanted: Mapping[str, str], given:
     with _kept_jvm():
         _launch_jvm({**open_settings(settings), "spark.master": master, "spark.app.name": app_name})
         return register_sources(builder.getOrCreate())
+
+
+def _prepare(master: str) -> None:
+    # Said at every use of Arrow and pandas 3, about parts of PySpark's pandas API that are not ours to use or mend.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", BRISK)  # of a Java that only puts the command line together
+    for name, address in local_environment(master).items():
+        os.environ.setdefault(name, address)
+
+
+def _own_settings(master: str) -> dict[str, str]:
+    settings = local_settings(master)
+    settings["spark.pyspark.python"] = os.environ["PYSPARK_PYTHON"]  # a JVM that runs has not seen the variable
+    classes = archive_options(Path(os.environ["JAVA_HOME"])) if master.startswith("local") else ""
+    if classes:
+        settings[_JAVA_OPTIONS] = f"{settings[_JAVA_OPTIONS]} {classes}"
+    return settings
+
+
+def _join_settings(settings: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    joined = dict(settings)
+    for key, value in given.items():
+        is_more = key in _LISTS and key in joined and joined[key] not in value
+        joined[key] = f"{joined[key]}{_LISTS[key]}{value}" if is_more else value
+    return joined
 
 
 def _launch_jvm(settings: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from lakeward.spark.table.connections import connection
 from lakeward.tiering.task.task import TaskResult, TieringTask, run_task
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class _Failure:
 
 
 class SparkRunner:
-    """Places tasks on the executors of a session. Rounds of different tables run side by side, in fair pools."""
+    """Places tasks on executors. Rounds of different tables run side by side, in fair pools."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        self._context = spark.sparkContext
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
         self.slots = self._context.defaultParallelism
 
     def run(self, name: str, tasks: Sequence[TieringTask]) -> list[TaskResult]:

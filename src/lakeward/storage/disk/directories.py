@@ -16,7 +16,7 @@ from typing import Self
 
 from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
-from lakeward.runtime.files.port import Files
+from lakeward.runtime.files.port import File, Files
 from lakeward.runtime.files.private_files import DIRECTORY_MODE
 from lakeward.runtime.files.whole_file import make_lasting_directory
 
@@ -34,8 +34,11 @@ _PARTITION = re.compile(r".+-p(\d+)")
 class DataDirectory:
     """A data directory that this process has to itself."""
 
-    def __init__(self, disk: Files, root: Path, *, is_restored: bool = False) -> None:
-        """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished."""
+    def __init__(self, disk: Files, root: Path, *, is_restored: bool = False, is_held: bool = False) -> None:
+        """`is_restored` is for whoever fills the directory; a server must not start in one that is not finished.
+
+        `is_held` is for a process whose parent has locked it, for as long as any of its children lives.
+        """
         self.disk = disk
         self.root = disk.resolve(root)
         make_lasting_directory(disk, self.root, DIRECTORY_MODE)
@@ -45,6 +48,13 @@ class DataDirectory:
                 f"The restore of {self.root} was interrupted; run `lakeward restore` on it again before you start it."
             )
         self._lock_file = self.root / LOCK_FILE
+        self._lock: File | None = None
+        self.seen_ms: int | None = None
+        if not is_held:
+            self._hold()
+
+    def _hold(self) -> None:
+        disk = self.disk
         lock = disk.lock(self._lock_file)
         if lock is None:
             holder = disk.read_bytes(self._lock_file)[:32].decode(errors="replace").strip() or "unknown"
@@ -72,7 +82,14 @@ class DataDirectory:
 
     def close(self) -> None:
         """Let another server have the directory."""
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    @property
+    def lock_number(self) -> int:
+        """The descriptor of the lock; a child that has it, too, keeps the directory ours."""
+        number: int = getattr(self._lock, "number", -1)
+        return number
 
     @property
     def metadata_file(self) -> Path:

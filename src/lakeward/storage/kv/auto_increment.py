@@ -6,6 +6,7 @@ need not agree on each one. Counter at s, cache of c: the numbers s + 1 … s + 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -21,13 +22,10 @@ Reserve = Callable[[int], int]
 
 
 class IdRange(NamedTuple):
-    """Numbers that a bucket holds and has not used yet: from `next` to `last`; none when `next` is larger."""
+    """Numbers that a bucket holds and has not used yet: from `next` to `last`."""
 
     next: int
     last: int
-
-
-NO_IDS = IdRange(1, 0)
 
 
 class AutoIncrement:
@@ -40,18 +38,31 @@ class AutoIncrement:
         self._largest = _LARGEST[self._column.type.root]
         self._cache_size = table_options.AUTO_INCREMENT_CACHE.read(table.descriptor.properties)
         self._reserve = reserve
-        self._held = NO_IDS
+        self._held: deque[IdRange] = deque()
+
+    def hold(self, count: int) -> None:
+        """Have so many numbers at hand: the next `take`s reserve nothing, so that they may be done on any thread."""
+        lacking = count - sum(one.last - one.next + 1 for one in self._held)
+        if lacking > 0:
+            self._held.append(self._new_range(-(-lacking // self._cache_size)))
 
     def take(self) -> int:
         """The next number; a new segment is reserved when there is none."""
-        held = self._held
-        if held.next > held.last:
-            before = self._reserve(self._cache_size)
-            held = IdRange(before + 1, before + self._cache_size)
+        if not self._held:
+            self._held.append(self._new_range())
+        held = self._held[0]
         if held.next > self._largest:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
                 f"Column '{self._column.name}' of table {self._table} is {self._column.type} and has reached its"
                 f" largest number, {self._largest}; rows with new keys cannot be written any more."
             )
-        self._held = IdRange(held.next + 1, held.last)
+        if held.next == held.last:
+            self._held.popleft()
+        else:
+            self._held[0] = IdRange(held.next + 1, held.last)
         return held.next
+
+    def _new_range(self, segments: int = 1) -> IdRange:
+        count = segments * self._cache_size
+        before = self._reserve(count)
+        return IdRange(before + 1, before + count)

@@ -56,6 +56,12 @@ class KvTable:
         )
 
     @property
+    def merges(self) -> bool:
+        """Whether old and new rows meet in a merge engine, or rows are numbered."""
+        engine = rows.MERGE_ENGINE.read(self.info.descriptor.properties)
+        return engine is not None or bool(self.info.schema.auto_increment)
+
+    @property
     def compacts_log(self) -> bool:
         """Whether closed segments keep only the last change of each key."""
         return rows.LOG_COMPACTION.read(self.info.descriptor.properties)

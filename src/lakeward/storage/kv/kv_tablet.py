@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from lakeward.records.batch.kv_batch import KvBatch, parse_kv_batch
 from lakeward.records.batch.log_batch import BatchSpan
 from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.kv.auto_increment import AutoIncrement, Reserve
-from lakeward.storage.kv.changes import Changes, changelog_batch, changes_of, values_of_rows
+from lakeward.storage.kv.changes import changelog_batch, changes_of, values_of_rows
 from lakeward.storage.kv.key_checks import check_keys
 from lakeward.storage.kv.kv_table import KvTable
 from lakeward.storage.kv.log_compaction import CompactedSegment, compact
@@ -33,10 +34,17 @@ from lakeward.storage.kv.missing_rows import batch_of_missing
 from lakeward.storage.kv.recovery import Recovery
 from lakeward.storage.kv.store.slices import Entries, Slices
 from lakeward.storage.kv.store.snapshots import KEPT, PendingSnapshot, Snapshot, stored_snapshots
-from lakeward.storage.kv.store.store import KvView
+from lakeward.storage.kv.store.store import AppliedBatch, KvView
 from lakeward.storage.log.log_tablet import Later, LogTablet
 
 _log = logging.getLogger(__name__)
+
+
+class PreparedPut(NamedTuple):
+    """A put that is in the state and not yet in the log."""
+
+    applied: AppliedBatch
+    changelog: bytearray
 
 
 class KvTablet:
@@ -76,8 +84,25 @@ class KvTablet:
         """Refuse a batch whose keys are not those of its rows and of this bucket."""
         check_keys(self._table(), batch, bucket)
 
+    def decides_by_row(self, target_columns: tuple[int, ...]) -> bool:
+        """Whether the rows of a put are looked at one by one, which takes far longer than to replace them."""
+        table = self._table()
+        return bool(target_columns) or table.merges or table.kv_format != "COMPACTED"
+
     def put(self, batch: KvBatch, target_columns: tuple[int, ...], now_ms: int, *, overwrite: bool = False) -> int:
         """Apply a batch, all of it or nothing; returns the offset behind its last change."""
+        end = self.keep(self.prepare(batch, target_columns, overwrite=overwrite), now_ms)
+        self.maintain()
+        return end
+
+    def hold_ids(self, count: int) -> None:
+        """Have numbers for so many rows, so that `prepare` asks nobody for more."""
+        table = self._table()
+        if table.info.schema.auto_increment:
+            self._numbers(table).hold(count)
+
+    def prepare(self, batch: KvBatch, target_columns: tuple[int, ...], *, overwrite: bool = False) -> PreparedPut:
+        """Apply a batch to the state and lay out its changes, on any thread; it has happened when `keep` returns."""
         table = self._table()
         table.schema(batch.schema_id)
         merger = merger_for(
@@ -85,7 +110,7 @@ class KvTablet:
             table.schema,
             target_columns=target_columns or None,
             overwrite=overwrite,
-            next_id=self._next_id(table),
+            next_id=self._numbers(table).take if table.info.schema.auto_increment else None,
         )
         if merger is not None:
             keys, values, changes = merge_rows(table, self._store, batch, merger)
@@ -96,20 +121,39 @@ class KvTablet:
             is_blind = table.image == "WAL"
             changes = changes_of(applied.old, applied.new, full_image=not is_blind, plain_updates=is_blind)
         try:
-            self._append(table, changes, batch, now_ms)
+            return PreparedPut(applied, changelog_batch(table, changes, batch.writer_id, batch.batch_sequence))
         except BaseException:
             self._store.undo(applied)
             raise
-        self._store.maintain()
+
+    def keep(self, put: PreparedPut, now_ms: int) -> int:
+        """Append the changes to the log; if that fails, the state is as it was. The offset behind the last one."""
+        data = put.changelog
+        try:
+            self.log.append(memoryview(data), [BatchSpan(0, len(data), read_header(data))], now_ms)
+        except BaseException:
+            self._store.undo(put.applied)
+            raise
         return self.log.end_offset
 
-    def insert_missing(self, keys: Slices, partition_values: Sequence[str], now_ms: int) -> None:
-        """Insert a row with nothing but its key for each key that has none."""
-        table = self._table()
-        batch = batch_of_missing(table, keys, self._store.get(keys), partition_values)
-        if batch is not None:
-            schema = table.info.schema
-            self.put(parse_kv_batch(batch), tuple(schema.positions[name] for name in schema.primary_key), now_ms)
+    def drop(self, put: PreparedPut) -> None:
+        """Take back what will not be kept."""
+        self._store.undo(put.applied)
+
+    def maintain(self) -> None:
+        """Do the housekeeping that the last puts have made due, on any thread."""
+        self._store.maintain()
+
+    def batch_of_missing(self, keys: Slices, partition_values: Sequence[str]) -> KvBatch | None:
+        """Rows with nothing but their key, for each key that has none; to be put with `key_columns`."""
+        batch = batch_of_missing(self._table(), keys, self._store.get(keys), partition_values)
+        return None if batch is None else parse_kv_batch(batch)
+
+    @property
+    def key_columns(self) -> tuple[int, ...]:
+        """Where the columns of the primary key stand."""
+        schema = self._table().info.schema
+        return tuple(schema.positions[name] for name in schema.primary_key)
 
     @staticmethod
     def _plain(table: KvTable, batch: KvBatch, deletes: Deletes) -> tuple[Slices, Slices]:
@@ -123,17 +167,11 @@ class KvTablet:
         keys = Slices(batch.data, batch.key_starts[wanted], batch.key_ends[wanted])
         return keys, values_of_rows(batch.data, batch.row_starts[wanted], batch.row_ends[wanted], batch.schema_id)
 
-    def _append(self, table: KvTable, changes: Changes, batch: KvBatch, now_ms: int) -> None:
-        data = changelog_batch(table, changes, batch.writer_id, batch.batch_sequence)
-        self.log.append(memoryview(data), [BatchSpan(0, len(data), read_header(data))], now_ms)
-
-    def _next_id(self, table: KvTable) -> Callable[[], int] | None:
-        """Numbers for the table's auto-increment column, if it has one. After a restart a new segment is taken."""
-        if not table.info.schema.auto_increment:
-            return None
+    def _numbers(self, table: KvTable) -> AutoIncrement:
+        """Numbers for the table's auto-increment column. After a restart a new segment is taken."""
         if self._ids is None:
             self._ids = AutoIncrement(table.info, self._reserve)
-        return self._ids.take
+        return self._ids
 
     # -- reading
 

@@ -8,7 +8,7 @@ from lakeward.records.batch.kv_batch import KvBatch
 from lakeward.records.kernels.spans import Spans
 from lakeward.storage.kv.changes import Changes, values_of_rows
 from lakeward.storage.kv.kv_table import KvTable
-from lakeward.storage.kv.merge.changelog import Change, Image, changes
+from lakeward.storage.kv.merge.changelog import Image, changes
 from lakeward.storage.kv.merge.row_merger import Fate, RowMerger
 from lakeward.storage.kv.store.slices import Slices
 from lakeward.storage.kv.store.store import KvStore
@@ -26,15 +26,17 @@ def merge_rows(table: KvTable, store: KvStore, batch: KvBatch, merger: RowMerger
     image = Image(table.image)
     touched: list[bytes] = []
     values: list[bytes | None] = []
-    log: list[Change] = []
+    kinds = bytearray()
+    shown: list[bytes] = []  # no object for each change: the garbage collector would stop everybody to look at them
     for key, new in zip(names, arrived, strict=True):
         old = state[key]
         outcome = merger.delete(old) if new is None else merger.upsert(old, new)
         if outcome is Fate.KEEP:
             continue
-        log += changes(old, outcome, image)
+        for change in changes(old, outcome, image):
+            kinds.append(change.type)
+            shown.append(change.value)
         state[key] = None if outcome is Fate.REMOVE else outcome
         touched.append(key)
         values.append(state[key])
-    kinds = np.array([change.type for change in log], np.uint8)
-    return Slices.of(touched), Slices.of(values), Changes(kinds, Spans.of([change.value for change in log]))
+    return Slices.of(touched), Slices.of(values), Changes(np.frombuffer(kinds, np.uint8), Spans.of(shown))

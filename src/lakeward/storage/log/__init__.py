@@ -1,6 +1,7 @@
 """The log of one bucket.
 
     log_tablet     append, read, find, retain: the log as a whole
+    replica_log    … one of several copies: batches come stamped, the end may be taken back
     readable_log   the log as readers see it: every batch checked, damage is an error
     isolation      a segment in use that turns out to be damaged: what of it is whole
     recovery       what is on disk → a log that can be appended to

@@ -78,6 +78,10 @@ class Checkpoints:
 
         return write
 
+    def give_up(self) -> None:
+        """Write none of those that were asked for: what they vouch for is about to go."""
+        self.durable_offset = -2
+
     def ask_again(self) -> None:
         """Let the next one begin where the last good one ended, whatever is under way."""
         self.asked_offset = self.durable_offset

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lakeward.records.batch.column_sums import SumsBuilder
 from lakeward.runtime.files.port import Files, sync_data
 from lakeward.storage.disk.open_files import storage_error
 from lakeward.storage.log.checkpoint import checkpoint_file, read_writers
@@ -83,17 +84,23 @@ class HeldSegment:
             index.add_time(time_ms, offset)
         return index
 
-    def _batches(self) -> Iterator[Good]:
+    def _walk(self) -> SegmentWalk:
+        return SegmentWalk(self.disk, self.path, self.base_offset, self.end_offset, size=self.size_bytes)
+
+    def _batches(self, walk: SegmentWalk | None = None) -> Iterator[Good]:
         """Every batch, checked: what is not as it was written must not be copied as if it were."""
-        for one in SegmentWalk(self.disk, self.path, self.base_offset, self.end_offset, size=self.size_bytes):
+        for one in walk or self._walk():
             if isinstance(one, Bad):
                 raise Damage(one.first, one.end, self.source, one.reason).error(self.name)
             yield one
 
-    def check(self) -> None:
-        """Raise CorruptError unless every byte is as it was written."""
-        for _ in self._batches():
-            pass
+    def checked_columns(self) -> bytes | None:
+        """The sums of its columns, None where it is to have none; CorruptError unless all is as it was written."""
+        walk = self._walk()
+        builder = SumsBuilder(self.size_bytes)
+        for one in self._batches(walk):
+            builder.add(one.position, walk.data_of(one), one.header)
+        return builder.to_bytes()
 
     def release(self) -> None:
         """Let the file go."""

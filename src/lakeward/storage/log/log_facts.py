@@ -98,6 +98,11 @@ class FactsFile:
         """Files are about to be deleted: what lies before an offset leaves on purpose."""
         self._note(durable=True, start_offset=start_offset)
 
+    def note_cut(self, end_offset: int) -> None:
+        """The end of the log is about to be taken back."""
+        ends = min(self.now.end_offset, end_offset), min(self.now.seen_offset, end_offset)
+        self._note(durable=True, end_offset=ends[0], seen_offset=ends[1], is_closed=False)
+
     def note_close(self, end_offset: int) -> None:
         """Everything is synced, and nothing will be appended."""
         self._note(end_offset=end_offset, is_closed=True)

@@ -120,6 +120,8 @@ class LogTablet(ReadableLog):
         if self.time_ms_max - now_ms > _AHEAD_MS_MAX:
             self._go_back_in_time(now_ms)
         time_ms = max(now_ms, self.time_ms_max)
+        if self._is_beginning(spans):
+            return self._begin_behind(spans[0], time_ms)
         offset = base
         for span in spans:
             stamp(data, span.start, offset, time_ms)
@@ -140,6 +142,20 @@ class LogTablet(ReadableLog):
             start = last + 1
         self._unsynced_messages += offset - base
         return base
+
+    def _is_beginning(self, spans: list[BatchSpan]) -> bool:
+        """Whether an empty log is told where it begins: the copy of one whose first rows are gone."""
+        header = spans[0].header
+        is_empty = self.start_offset == self.end_offset == 0
+        return is_empty and len(spans) == 1 and not header.record_count and header.last_offset_delta > 0
+
+    def _begin_behind(self, gap: BatchSpan, time_ms: int) -> int:
+        """Begin behind offsets that never had rows here; whoever sent them goes on with its next batch."""
+        end = gap.header.last_offset_delta + 1
+        self.begin_at(end, time_ms)
+        if gap.header.writer_id >= 0 and gap.header.batch_sequence >= 0:
+            self.writers.record(gap.header.writer_id, WrittenBatch(gap.header.batch_sequence, 0, end - 1, time_ms))
+        return 0
 
     def due_sync(self) -> Callable[[], None] | None:
         """What syncs all that was appended, when so many rows have come that it is due; to be run on any thread.

@@ -82,11 +82,14 @@ class ReadableLog(ABC):
 
     # -- read
 
-    def read(self, offset: int, bytes_max: int, *, at_least_one: bool) -> LogRead:
+    def read(self, offset: int, bytes_max: int, *, at_least_one: bool, until: int | None = None) -> LogRead:
         """Whole batches from the one that holds an offset on, out of one segment.
 
-        `at_least_one` lets the first batch be larger than `bytes_max`. At the end of the log nothing is read.
+        `at_least_one` lets the first batch be larger than `bytes_max`. At the end of the log nothing is read. With
+        `until`, a batch's first offset, the log seems to end there.
         """
+        if until is not None and until < self.end_offset and self.start_offset <= offset <= self.end_offset:
+            return self._read_until(offset, bytes_max, until, at_least_one=at_least_one)
         if offset < self.start_offset or offset > self.end_offset:
             raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
                 f"Offset {offset} is outside the log, which goes from {self.start_offset} to {self.end_offset}."
@@ -115,6 +118,19 @@ class ReadableLog(ABC):
         if not read_header(data, last_at).given_up:
             return LogRead(data, header.base_offset, behind == self.end_offset, behind)
         return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind, behind), bytes_max)
+
+    def _read_until(self, offset: int, bytes_max: int, until: int, *, at_least_one: bool) -> LogRead:
+        if offset >= until:
+            return LogRead(_NOTHING, offset, reaches_end=True, end_offset=offset)
+        read = self.read(offset, bytes_max, at_least_one=at_least_one)
+        if read.end_offset <= until:
+            return read._replace(reaches_end=read.end_offset == until)
+        size, behind = 0, offset
+        for span in walk_batches(read.data):
+            if span.header.last_offset >= until:
+                break
+            size, behind = span.end, span.header.last_offset + 1
+        return LogRead(read.data[:size], read.first_offset, reaches_end=True, end_offset=behind)
 
     def _with_rows(self, read: LogRead, bytes_max: int) -> LogRead:
         """The same with what comes next: an answer that ends in what was given up makes pyfluss' batch scanner wait."""

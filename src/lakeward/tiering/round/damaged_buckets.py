@@ -86,5 +86,9 @@ def before_damage(results: Sequence[TaskResult]) -> tuple[list[TaskResult], list
     for result in results:
         if result.stopped:
             ends[result.bucket] = min(result.read_to, ends.get(result.bucket, result.read_to))
-    kept = [r for r in results if r.bucket not in ends or r.read_to <= ends[r.bucket]]
-    return kept, [r for r in results if r not in kept]
+    kept: list[TaskResult] = []
+    behind: list[TaskResult] = []
+    for result in results:
+        fits = result.bucket not in ends or result.read_to <= ends[result.bucket]
+        (kept if fits else behind).append(result)
+    return kept, behind

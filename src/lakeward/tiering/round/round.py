@@ -162,23 +162,24 @@ def _was_asked_for(context: RoundContext, info: TableInfo) -> bool:
 
 
 def _offsets_of(context: RoundContext, info: TableInfo, known: LakeSnapshot | None) -> Mapping[TableBucket, int]:
-    """How far the lake is. A snapshot of Apache Fluss's service names a document; the server has what it says."""
+    """How far the lake is. A snapshot of Apache Fluss's service names a document, one that `lakeward copy` handed over
+    names the table of another cluster: the server has been told what they mean here."""
     if known is None:
         return {}
-    if known.offsets is not None:
-        foreign = {b.table_id for b in known.offsets} - {info.table_id}
-        if foreign:
-            raise ErrorCode.LAKE_TABLE_ALREADY_EXIST.error(
-                f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
-            )
+    is_foreign = known.offsets is not None and any(b.table_id != info.table_id for b in known.offsets)
+    if known.offsets is not None and not is_foreign:
         return known.offsets
     told = context.conn.lake.snapshot(info.path)
-    if told is None or told.snapshot_id != known.snapshot_id:
-        raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
-            f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
-            f"know its offsets (they are in {known.offsets_path}). Let that service finish its round first."
+    if told is not None and told.snapshot_id == known.snapshot_id:
+        return told.offsets
+    if is_foreign:
+        raise ErrorCode.LAKE_TABLE_ALREADY_EXIST.error(
+            f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
         )
-    return told.offsets
+    raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
+        f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
+        f"know its offsets (they are in {known.offsets_path}). Let that service finish its round first."
+    )
 
 
 def _repair(context: RoundContext, info: TableInfo, known: LakeSnapshot, in_lake: Mapping[TableBucket, int]) -> bool:

@@ -62,6 +62,20 @@ WRONG: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ),
     ("advertised-address", "warning", "names no servers", "cluster describe", {"servers": []}),
     (
+        "tablet-servers",
+        "error",
+        "1 of 3 tablet servers is away: 1.",
+        "log",
+        {"health": {**_HEALTH, "status": "incomplete", "tablet_servers": {"size": 3, "away": [1], "returns": 4}}},
+    ),
+    (
+        "tablet-servers",
+        "note",
+        "ended by themselves 4 times",
+        "log",
+        {"health": {**_HEALTH, "tablet_servers": {"size": 3, "away": [], "returns": 4}}},
+    ),
+    (
         "disk",
         "error",
         "Nothing can be written: the disk is full",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 from lakeward.doctor.look.directory import look_at_directory, look_at_disk
@@ -39,6 +40,19 @@ def test_a_process_that_holds_the_lock_is_found(tmp_path: Path) -> None:
     assert found["directory"].holders == (os.getpid(),)
     assert found["process"].open_files_max > found["process"].open_files > 0
     assert found["process"].memory_bytes > 1_000_000
+
+
+def test_children_of_a_process_that_holds_the_lock_are_no_intruders(tmp_path: Path) -> None:
+    """Tablet servers hold it with their coordinator; whoever took it by themselves is named."""
+    with (_data_directory(tmp_path) / "lakeward.lock").open() as lock:
+        child = subprocess.Popen(["sleep", "60"], pass_fds=(lock.fileno(),))
+        try:
+            assert look_at_directory(tmp_path, {}).holders == (os.getpid(),)
+            lock.close()
+            assert look_at_directory(tmp_path, {}).holders == (child.pid,)
+        finally:
+            child.kill()
+            child.wait()
 
 
 def test_the_kind_of_a_disk_is_that_of_the_nearest_mount(tmp_path: Path) -> None:

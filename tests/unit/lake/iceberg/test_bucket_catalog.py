@@ -6,7 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
 from pyiceberg.schema import Schema
 from pyiceberg.table import StaticTable
 from pyiceberg.types import LongType, NestedField
@@ -111,4 +116,24 @@ def test_old_versions_go(catalog: BucketCatalog) -> None:
 def test_what_tiering_does_not_need_is_refused(catalog: BucketCatalog) -> None:
     """With a sentence that says where it is done."""
     with pytest.raises(NotImplementedError, match="tools of the bucket"):
-        catalog.drop_table(NAME)
+        catalog.rename_table(NAME, ("db", "other"))
+
+
+def test_a_table_that_is_dropped_is_gone_and_can_be_made_again(catalog: BucketCatalog) -> None:
+    """Its versions are removed; the next of that name begins anew."""
+    first = catalog.load_table(NAME)
+    with first.transaction() as change:
+        change.set_properties({"owner": "ada"})
+    catalog.drop_table(NAME)
+    assert not catalog.table_exists(NAME)
+    assert catalog.create_table(NAME, SCHEMA).metadata.table_uuid != first.metadata.table_uuid
+
+
+def test_a_namespace_is_there_before_it_has_tables(catalog: BucketCatalog) -> None:
+    """Once it was made, and until it is dropped."""
+    catalog.make_namespace("lab")
+    with pytest.raises(NamespaceAlreadyExistsError):
+        catalog.make_namespace("lab")
+    assert ("lab",) in catalog.list_namespaces()
+    catalog.drop_namespace(("lab",))
+    assert ("lab",) not in catalog.list_namespaces()

@@ -20,7 +20,7 @@ from lakeward.lake.iceberg.pyiceberg_names import RELIED_ON, ForeignName, what_b
 
 OUR_SUBCLASSES = [
     file_changes.FileChanges,
-    file_changes._DeleteManifestWriter,
+    file_changes.DeleteManifestWriter,
     RoundSnapshot,
     CompactionSnapshot,
     RememberingTransaction,

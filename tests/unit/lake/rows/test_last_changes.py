@@ -24,3 +24,11 @@ def test_changes_without_a_repeated_key_are_not_copied() -> None:
     """The usual case costs nothing."""
     table = pa.table({"a": [3, 1, 2]})
     assert last_changes(table, ["a"]) is table
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_by_one_number(keys: list[int]) -> None:
+    """Also where numbers ascend, and nothing has to be looked for."""
+    table = pa.table({"a": pa.array(keys, pa.int64()), "n": pa.array(range(len(keys)), pa.int64())})
+    last = {key: number for number, key in enumerate(keys)}
+    assert last_changes(table, ["a"])["n"].to_pylist() == sorted(last.values())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -69,3 +71,22 @@ def test_a_forked_process_has_an_instance_of_its_own() -> None:
         finally:
             os._exit(0 if ok else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_rows_are_given_without_loading_pandas_which_works_when_it_is_loaded_later() -> None:
+    """Giving rows to DuckDB does not load pandas; whoever imports it afterwards has all of it, in DuckDB and Arrow."""
+    code = (
+        "import sys, pyarrow as pa\n"
+        "from lakeward.query.duckdb.duck_session import duck_session, give_rows\n"
+        "with duck_session() as duck:\n"
+        "    give_rows(duck, 'x', pa.Table.from_arrays([pa.nulls(3, pa.int64())], names=['a']))\n"
+        "    assert duck.execute('SELECT count(*) FROM x').fetchone() == (3,)\n"
+        "    assert 'pandas' not in sys.modules\n"
+        "    import pandas as pd\n"
+        "    frame = pd.DataFrame({'q': [1, 2]})\n"
+        "    duck.register('y', frame)\n"
+        "    assert duck.execute('SELECT sum(q) FROM y').fetchone() == (3,)\n"
+        "    assert duck.execute('SELECT 1 AS a').df().shape == (1, 1)\n"
+        "assert pa.table({'a': [1]}).to_pandas().shape == (1, 1)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

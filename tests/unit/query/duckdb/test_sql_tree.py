@@ -102,3 +102,8 @@ def test_conditions_that_duckdb_compares_in_another_way(where: str) -> None:
     """A field of a ROW with a column's name, a text compared as a day, digits that Python would cut off."""
     columns = parse_columns("a INT, r ROW<a INT>, s STRING, ts TIMESTAMP(9), d DATE")[0]
     assert where_filters(where, Schema.of(columns)) == ()
+
+
+def test_a_text_with_quotes_and_a_nul_is_read_as_it_stands() -> None:
+    """Quotes are part of a text, and it ends where C ends it."""
+    assert [ref.name for ref in SqlTree("SELECT 'it''s' AS \"a'b\" FROM t WHERE x = '''' \0 rest").tables()] == ["t"]

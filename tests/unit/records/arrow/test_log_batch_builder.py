@@ -13,8 +13,10 @@ from lakeward.model.type_text import parse_columns
 from lakeward.records.arrow.arrow_rows import rows_to_arrow
 from lakeward.records.arrow.log_batch_builder import LogBatchBuilder, encode_rows
 from lakeward.records.arrow.row_batches import records_of
+from lakeward.records.batch.batch_header import HEADER_BYTES
 from lakeward.records.batch.log_batch import cut_batches
 from lakeward.records.batch.statistics import parse_statistics
+from lakeward.records.ipc.arrow_message import NO_CODEC, read_message
 from lakeward.records.row import compacted_row
 
 SCHEMA = Schema.of(parse_columns("a INT, b STRING")[0])
@@ -99,3 +101,15 @@ def test_row_formats_are_read_back() -> None:
     rows = [row for _, row in records_of(data[48:], 2)]
     codec = compacted_row.codec(tuple(c.type for c in SCHEMA.columns))
     assert rows_to_arrow(rows, SCHEMA, codec).to_pylist() == ROWS.to_pylist()
+
+
+def test_a_few_bytes_are_not_compressed() -> None:
+    """A row gains nothing from it; a message says by itself how it is stored, whatever the table's setting is."""
+    batch = pa.record_batch({"id": pa.array([1], pa.int64()), "name": ["a"]})
+    few, many = (encode_rows(b, "ZSTD") for b in (batch, pa.record_batch({"id": pa.array([7] * 1000)})))
+    codecs = []
+    for encoded in (few, many):
+        sealed = encoded.seal(1)
+        codecs.append(read_message(sealed, HEADER_BYTES[0], len(sealed)).codec)
+    assert codecs[0] == NO_CODEC
+    assert codecs[1] != NO_CODEC

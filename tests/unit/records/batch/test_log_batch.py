@@ -97,6 +97,19 @@ def test_offsets_that_do_not_fit_the_rows_are_refused(rows: int, delta: int) -> 
     assert refused(batch)
 
 
+@pytest.mark.parametrize(("delta", "fits"), [(0, True), (999, True), (2**30 - 1, True), (2**30, False), (-1, False)])
+def test_a_bare_header_may_take_many_offsets(delta: int, fits: bool) -> None:
+    """So a copy has the offsets of a log whose first rows are gone; a segment must be able to count them."""
+    batch = raw_batch(0, b"")
+    put(batch, BATCH_V0.offset("last_offset_delta"), delta)
+    put(batch, BATCH_V0.offset("record_count"), 0)
+    seal(batch)
+    if fits:
+        assert cut_batches(batch)[0].header.last_offset == delta
+    else:
+        assert refused(batch)
+
+
 @pytest.mark.parametrize("size", [-1, 4, 2**31 - 1])
 def test_statistics_that_do_not_fit_are_refused(size: int) -> None:
     """Statistics must lie inside their batch."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from coordinator_world import World
 
-from lakeward.protocol.api import Api
+from lakeward.protocol.api import BETWEEN_SERVERS, Api
 from lakeward.protocol.messages import database as messages
 from lakeward.server.coordinator.handlers.service import handlers
 
 ELSEWHERE = {
+    *BETWEEN_SERVERS,
     Api.AUTHENTICATE,
     Api.API_VERSIONS,
     Api.PRODUCE_LOG,

@@ -73,3 +73,16 @@ def test_numbers_stay_unique_through_restarts(steps: list[tuple[int, bool]], cac
         if restart:
             buckets[bucket] = AutoIncrement(info, counter.reserve)
     assert len(set(given_out)) == len(given_out)
+
+
+def test_held_numbers_need_nobody() -> None:
+    """After `hold` so many numbers are given without asking the table's counter; what is held is used first."""
+    counter = Counter()
+    numbers = AutoIncrement(table(cache_size=2).info, counter.reserve)
+    assert numbers.take() == 1
+    numbers.hold(4)
+    assert (counter.value, counter.calls) == (6, 2)
+    numbers.hold(5)
+    assert counter.calls == 2
+    assert [numbers.take() for _ in range(6)] == [2, 3, 4, 5, 6, 7]
+    assert counter.calls == 3

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 import struct
+import threading
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pymysql
+from pymysql.constants import ER
 from pymysql.protocol import FieldDescriptorPacket
 
 from lakeward.capture.mysql.cells.cells import I64
 from lakeward.capture.mysql.server.mysql_errors import sentence_of
 from lakeward.capture.mysql.server.packets import Block, Enough, PacketReader
-from lakeward.capture.mysql.server.server_settings import ServerSettings, tls_arguments
+from lakeward.capture.mysql.server.server_settings import ServerSettings, tls_arguments, unchecked_context
+from lakeward.runtime.clock import SystemClock
 
 #: Texts in UTF-8, times in UTC, `"` and `\\` as the standard says, and values as they are.
 _SET_UP = (
@@ -23,6 +28,8 @@ _SET_UP = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION net_write_timeout = 3600",
 )
+#: Too many connections, of the server or of one user.
+_NO_PLACE, _PAUSE_S = (ER.CON_COUNT_ERROR, ER.TOO_MANY_USER_CONNECTIONS, ER.USER_LIMIT_REACHED), 0.1
 _ERROR = 0xFF
 _PREPARE, _EXECUTE = 0x16, 0x17
 #: Bytes of numbers by the server's number of their type.
@@ -34,6 +41,48 @@ def _read_columns(connection: Any, count: int) -> list[int]:
     kinds = [connection._read_packet(FieldDescriptorPacket).type_code for _ in range(count)]
     connection._read_packet()
     return [_SIZES.get(kind, 0) for kind in kinds]
+
+
+class _Connection(pymysql.connections.Connection):
+    """PyMySQL reads all authorities of the machine for a connection that trusts any of them: 70 ms each."""
+
+    def _create_ssl_ctx(self, given: Any) -> ssl.SSLContext:
+        made = super()._create_ssl_ctx(given) if given else _trusting()  # type: ignore[misc]
+        assert isinstance(made, ssl.SSLContext)
+        return made
+
+
+@cache
+def _trusting() -> ssl.SSLContext:
+    return unchecked_context()
+
+
+def _connect(settings: ServerSettings) -> _Connection:
+    """A connection; a server that has no place for one is asked again.
+
+    It holds the place of a reader of its binlog until it has something to send to it, a second at most.
+    """
+    clock, resting = SystemClock(), threading.Event()
+    deadline_s = clock.monotonic() + settings.connect_timeout_s
+    while True:
+        try:
+            return _Connection(
+                host=settings.hostname,
+                port=settings.port,
+                user=settings.username,
+                password=settings.password.encode(),  # PyMySQL would take text for latin1
+                charset="utf8mb4",
+                autocommit=True,
+                connect_timeout=settings.connect_timeout_s,
+                read_timeout=settings.read_timeout_s,
+                write_timeout=settings.read_timeout_s,
+                program_name="lakeward",
+                **tls_arguments(settings),
+            )
+        except pymysql.err.OperationalError as wrong:
+            if wrong.args[0] not in _NO_PLACE or clock.monotonic() > deadline_s:
+                raise
+        resting.wait(_PAUSE_S)
 
 
 class _Socket:
@@ -101,21 +150,8 @@ class MysqlSession:
     def _open(self) -> Any:
         if self._connection is not None and self._connection._sock is not None:
             return self._connection
-        settings = self._settings
         with self._sentences():
-            self._connection = pymysql.connect(
-                host=settings.hostname,
-                port=settings.port,
-                user=settings.username,
-                password=settings.password.encode(),  # PyMySQL would take text for latin1
-                charset="utf8mb4",
-                autocommit=True,
-                connect_timeout=settings.connect_timeout_s,
-                read_timeout=settings.read_timeout_s,
-                write_timeout=settings.read_timeout_s,
-                program_name="lakeward",
-                **tls_arguments(settings),
-            )
+            self._connection = _connect(self._settings)
             with self._connection.cursor() as cursor:
                 for statement in _SET_UP:
                     cursor.execute(statement)

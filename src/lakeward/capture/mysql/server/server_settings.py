@@ -53,6 +53,14 @@ class ServerSettings:
         return ", ".join(f"{p.space.pattern}.{p.table.pattern}" for p in self.included)
 
 
+def unchecked_context() -> ssl.SSLContext:
+    """TLS with whoever answers."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 def tls_arguments(settings: ServerSettings) -> dict[str, Any]:
     """How PyMySQL is told of TLS; `preferred` is what it does by itself."""
     files = settings.ssl_files
@@ -61,11 +69,14 @@ def tls_arguments(settings: ServerSettings) -> dict[str, Any]:
     if settings.ssl_mode == "preferred" and not files:
         return {}
     try:
-        context = ssl.create_default_context(cafile=files.get("ssl_ca"))
-        context.check_hostname = settings.ssl_mode == "verify_identity"
-        is_checked = settings.ssl_mode.startswith("verify")
-        context.verify_mode = ssl.CERT_REQUIRED if is_checked else ssl.CERT_NONE
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # certificates that a server made for itself lack extensions
+        if settings.ssl_mode.startswith("verify"):
+            context = ssl.create_default_context(cafile=files.get("ssl_ca"))
+            context.check_hostname = settings.ssl_mode == "verify_identity"
+            context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # what a server made for itself lacks extensions
+        else:
+            context = unchecked_context()
+            if "ssl_ca" in files:
+                context.load_verify_locations(files["ssl_ca"])  # not asked, and told when it is no certificate
         if "ssl_cert" in files:
             context.load_cert_chain(files["ssl_cert"], files.get("ssl_key"))
     except (OSError, ssl.SSLError) as wrong:

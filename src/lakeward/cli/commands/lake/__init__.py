@@ -6,4 +6,5 @@ tier_lake    … its lake
 tier_lines   … a line a round
 tier_status  … how each table does
 lake         looking after lake tables
+catalog      an Iceberg REST catalog of them
 """

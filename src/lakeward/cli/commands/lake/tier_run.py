@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import signal
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import lakeward
 from lakeward.cli.input.failures import EXIT_INTERRUPTED
 from lakeward.cli.input.session import Session
 from lakeward.cli.output.listing import say
+from lakeward.errors import LakewardError
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
@@ -40,6 +41,9 @@ def run_service(
     state_dir: Path | None,
 ) -> None:
     """Start the service and return when it was stopped and its rounds are over."""
+    from lakeward.runtime.process.no_pandas import leave_out_pandas
+
+    leave_out_pandas()
     from lakeward.cli.commands.lake.tier_lake import check_spelling, settled_lake
     from lakeward.cli.commands.lake.tier_lines import RoundLines
     from lakeward.runtime.clock import SystemClock
@@ -59,14 +63,15 @@ def run_service(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)  # Spark takes its time to start, and nothing is under way before
     with ExitStack() as stack:
+        begun = _begin_runner(settings, engine)  # what follows is done while it starts
+        stack.callback(begun.close)
         conn = stack.enter_context(lakeward.connect(session.server, **client))
         where = settled_lake(conn, properties)
         watchers: list[Watcher] = [StatusTable(conn, clock)]
         if metrics_port is not None:
             watchers.append(_metrics(stack, conn, metrics_port))
-        runner = stack.enter_context(_runner(settings, engine, conn))
         tracer = None if otlp_endpoint is None else _tracer(stack, otlp_endpoint, session.server)
-        service = assemble(settings, conn, runner, Watchers([*watchers, RoundLines(clock)]), tracer)
+        service = assemble(settings, conn, begun.runner(conn), Watchers([*watchers, RoundLines(clock)]), tracer)
         _stop_on_signals(service)
         say(f"Tables of {session.server} are tiered into {where}, by {engine}. Ctrl-C stops.")
         service.run()
@@ -104,32 +109,53 @@ def _tracer(stack: ExitStack, endpoint: str, server: str) -> Tracer:
     return tracer
 
 
-@contextmanager
-def _runner(settings: TieringSettings, engine: str, conn: Connection) -> Iterator[Runner]:
-    if engine == "local":
+class _LocalRunners:
+    """Threads of this process: there at once."""
+
+    def runner(self, conn: Connection) -> Runner:
         from lakeward.tiering.assembly import local_runner
 
-        yield local_runner(conn, _LOCAL_SLOTS)
-        return
-    from lakeward.spark.tiering.spark_runner import SparkRunner
+        return local_runner(conn, _LOCAL_SLOTS)
 
-    spark = _start_session(settings)
-    try:
-        yield SparkRunner(spark)
-    finally:
-        spark.stop()
+    def close(self) -> None:
+        """Nothing is left."""
 
 
-def _start_session(settings: TieringSettings) -> Any:
-    """A Spark session, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
-    from lakeward.spark.setup.beside import begin_beside, give_up, wait_beside
-    from lakeward.spark.tiering.tiering_job import tiering_session
+class _SparkRunners:
+    """Spark, started beside the main thread: there PySpark takes Ctrl-C for itself and tells a page of it."""
 
-    try:
-        return wait_beside(begin_beside(lambda: tiering_session(settings), "spark-start"))
-    except BaseException:
-        give_up()
-        raise
+    def __init__(self, settings: TieringSettings) -> None:
+        from lakeward.spark.setup.beside import begin_beside
+        from lakeward.spark.tiering.tiering_job import tiering_context
+
+        self._is_local = settings.master.startswith("local")
+        self._begun = begin_beside(lambda: tiering_context(settings), "spark-start")
+
+    def runner(self, conn: Connection) -> Runner:  # noqa: ARG002 - tasks have connections of their own
+        from lakeward.lake.formats import lake_format
+        from lakeward.spark.setup.beside import wait_beside
+        from lakeward.spark.setup.make_archive import make_archive_beside
+        from lakeward.spark.tiering.spark_runner import SparkRunner
+
+        with suppress(LakewardError):  # a library that a round may need, loaded while there is time
+            lake_format("iceberg")
+        context = wait_beside(self._begun)
+        if self._is_local:
+            make_archive_beside()
+        return SparkRunner(context)
+
+    def close(self) -> None:
+        """End it, whether it has started or not."""
+        from lakeward.spark.setup.beside import give_up
+
+        if self._begun.done() and self._begun.exception() is None:
+            self._begun.result().stop()
+        else:
+            give_up()
+
+
+def _begin_runner(settings: TieringSettings, engine: str) -> _LocalRunners | _SparkRunners:
+    return _LocalRunners() if engine == "local" else _SparkRunners(settings)
 
 
 def _leave(number: int, _frame: object) -> NoReturn:

@@ -10,6 +10,7 @@ changelog  changes of a table
 dump       all rows
 sql        SELECTs without Spark
 sql_shell  … many of them, by hand
+sql_serve  … behind ports, for psql, ADBC and others
 plan       how a table would be read
 skip       tiering and consumer groups go past rows that cannot be read
 """

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from lakeward.cli.commands.rows.sql_serve import sql_serve
 from lakeward.cli.input.lake_read import lake_read_options, read_options
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say
 
 
-@click.command()
+class _Asked(click.Group):
+    """A question, or, where the first word is its name, a command: `lakeward sql serve` asks nothing."""
+
+    #: A group would take what follows the question for words of a command.
+    allow_interspersed_args = True
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of a command for later."""
+        if args[:1] and args[0] in self.commands:
+            ctx.meta[__name__] = args
+            return super().parse_args(ctx, [])
+        rest = click.Command.parse_args(self, ctx, args)
+        if rest:
+            raise click.UsageError(f"Got unexpected extra arguments ({' '.join(rest)})", ctx)
+        return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named, or answer the question."""
+        words = ctx.meta.get(__name__)
+        if words is None:
+            return super().invoke(ctx)
+        command = self.commands[words[0]]
+        with command.make_context(words[0], words[1:], parent=ctx) as below:
+            return command.invoke(below)
+
+
+@click.group(cls=_Asked, invoke_without_command=True, commands=[sql_serve], subcommand_metavar="")
 @click.argument("query", required=False)
 @lake_read_options
 @click.option("--skip-damaged", is_flag=True, help="Leave out rows that cannot be read, and say which.")

@@ -1,6 +1,7 @@
 """Servers: run, measured, looked after.
 
 serve       run a server
+tablet_process … one of several
 restore     rebuild a lost one from its remote storage
 metadata    mend the files of its catalog
 doctor      what is wrong, and what to do

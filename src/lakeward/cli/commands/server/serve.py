@@ -8,25 +8,34 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from lakeward.cli.input.fluss_properties import VARIABLE, settings_of
 from lakeward.cli.output.plain_text import PlainFormatter
 from lakeward.errors import ErrorCode
+from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.private_files import keep_private
 from lakeward.runtime.process.settled_heap import settle_heap
 from lakeward.runtime.process.supervisor import tell_supervisor
+from lakeward.storage.disk.directories import LOCK_FILE
 
 if TYPE_CHECKING:
     from lakeward.options.server_options import ServerOptions
+    from lakeward.runtime.entropy import Entropy
+    from lakeward.server.crew.crew import Crew
     from lakeward.server.front import ListenerAddress
+    from lakeward.server.node import Node
 
 _PORT_DEFAULT = 9123
 _FIRST_USER = "LAKEWARD_FIRST_USER"
 _STOP_S = 9.0
+_ORPHANS_S, _LOOK_S = 10.0, 0.05
+#: How long a thread that works in Python keeps the loop waiting each time: three or four times a request.
+_SWITCH_S = 0.001
 
 
 @click.command()
@@ -39,6 +48,12 @@ _STOP_S = 9.0
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where metadata and logs are kept.")
 @click.option("--host", metavar="NAME", help="Name or address to listen on; 0.0.0.0 is all. [default: localhost]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 picks a free one. [default: 9123]")
+@click.option(
+    "--tablets",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="A coordinator and N tablet servers as processes of their own, on the ports behind.",
+)
 @click.option("-D", "pairs", multiple=True, metavar="KEY=VALUE", help="A setting, by its name in Apache Fluss.")
 @click.option("--verbose", is_flag=True, help="Say more in the log.")
 def serve(
@@ -46,10 +61,11 @@ def serve(
     data_dir: Path | None,
     host: str | None,
     port: int | None,
+    tablets: int | None,
     pairs: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Start a server: coordinator and tablet roles on one port.
+    """Start a server: coordinator and tablet roles on one port, or with --tablets each in a process of its own.
 
     Any Fluss client can talk to it. Metadata is kept in SQLite and data in files, both below the data directory.
     Settings are those of the command line, then those in the variable FLUSS_PROPERTIES (lines of `key: value` or
@@ -59,17 +75,29 @@ def serve(
     Examples:
       lakeward serve
       lakeward serve --data-dir /var/lib/lakeward --port 9200
+      lakeward serve --tablets 4
       lakeward serve --config server.yaml -D log.segment.file-size=256mb
     """
+    begin_log(verbose=verbose)
+    options = options_of(config, data_dir, port, (*_first_user(), *pairs), host)
+    run_server(_serve(options, tablets or 0, verbose=verbose))
+
+
+def begin_log(*, verbose: bool, who: str = "") -> None:
+    """Log to standard error; `who` names a process that is not alone."""
     output = logging.StreamHandler(sys.stderr)
-    output.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    output.setFormatter(PlainFormatter(f"%(asctime)s %(levelname)s {who}%(name)s %(message)s"))
     logging.basicConfig(level=logging.DEBUG if verbose else logging.INFO, handlers=[output])
     keep_private()
-    options = options_of(config, data_dir, port, (*_first_user(), *pairs), host)
+
+
+def run_server(life: Coroutine[Any, Any, None]) -> None:
+    """Live as a server does, and end."""
     import uvloop
 
+    sys.setswitchinterval(_SWITCH_S)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(options))
+        runner.run(life)
         _leave()
 
 
@@ -108,23 +136,71 @@ def _shown_addresses(addresses: list[ListenerAddress]) -> str:
     return " or ".join(f"{one.host}:{one.port} ({one.name}, {one.protocol})" for one in addresses)
 
 
-async def _serve(options: ServerOptions) -> None:
+async def _serve(options: ServerOptions, tablets: int, *, verbose: bool) -> None:
     from lakeward.server.doors import Doors
     from lakeward.server.node import start_node
 
+    stopping, doors = stop_on_signals(), Doors.of_this_machine()
+    await _outlive_orphans(options.data_dir() / LOCK_FILE)
+    node = await start_node(options, doors, fleet_size=tablets)
+    crew = await _start_crew(node, options, doors.entropy, verbose=verbose) if tablets else None
+    settle_heap()
+    where = _shown_addresses(node.addresses)
+    with_whom = f", {tablets} tablet servers" if tablets else ""
+    print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()}){with_whom}", flush=True)
+    tell_supervisor("READY=1")
+    await stopping.wait()
+    print("Stopping …", flush=True)
+    if crew is not None:
+        await crew.stop()
+    await node.stop()
+    print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)
+
+
+async def _outlive_orphans(lock: Path) -> None:
+    """Wait for the tablet servers of a coordinator that was killed: they end of themselves, and hold the directory."""
+    for _ in range(int(_ORPHANS_S / _LOOK_S)):
+        if not _is_held_by_orphans(lock):
+            return
+        await asyncio.sleep(_LOOK_S)
+
+
+def _is_held_by_orphans(lock: Path) -> bool:
+    """Whether somebody has a data directory, and it is not the process that took it."""
+    if not lock.exists():
+        return False
+    free = LocalFiles().lock(lock)
+    if free is not None:
+        free.close()
+        return False
+    holder = lock.read_text().strip()
+    return holder.isdecimal() and not Path(f"/proc/{holder}").exists()
+
+
+async def _start_crew(node: Node, options: ServerOptions, entropy: Entropy, *, verbose: bool) -> Crew:
+    """Tablet servers, each in a process of its own."""
+    from lakeward.server.crew.crew import Crew
+    from lakeward.server.roles import Roles
+
+    assert isinstance(node.roles, Roles)
+    assert node.roles.fleet is not None
+    command = [sys.executable, "-m", "lakeward.cli.commands.server.tablet_process", *(["--verbose"] * verbose)]
+    crew = Crew(node, node.roles.fleet, options, command, node.lock_number, entropy)
+    try:
+        await crew.start()
+    except BaseException:
+        await node.stop()
+        raise
+    return crew
+
+
+def stop_on_signals() -> asyncio.Event:
+    """Set when somebody wants this process to stop."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _begin_to_stop, stopping)
-    node = await start_node(options, Doors.of_this_machine())
-    settle_heap()
-    where = _shown_addresses(node.addresses)
-    print(f"Lakeward is ready: bootstrap.servers={where} (data in {options.data_dir()})", flush=True)
-    tell_supervisor("READY=1")
-    await stopping.wait()
-    print("Stopping …", flush=True)
-    await node.stop()
-    print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)
+    return stopping
 
 
 def _begin_to_stop(stopping: asyncio.Event) -> None:

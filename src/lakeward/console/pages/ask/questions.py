@@ -15,8 +15,8 @@ from lakeward.client.blocking.sync import Connection
 from lakeward.client.cluster.loop_thread import CallersLoop
 from lakeward.client.tables.connection import AsyncConnection
 from lakeward.errors import ErrorCode
-from lakeward.query.duckdb.bounded_sql import BoundedAnswer, BoundedQuestion, QuestionBounds
-from lakeward.query.duckdb.question_error import QuestionError
+from lakeward.query.duckdb.question.bounded_sql import BoundedAnswer, BoundedQuestion, QuestionBounds
+from lakeward.query.duckdb.question.question_error import QuestionError
 
 QUESTIONS_MAX = 4
 QUESTIONS_PER_VISITOR = 2

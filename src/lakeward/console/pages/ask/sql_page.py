@@ -17,8 +17,8 @@ from lakeward.console.pages.table_choice import table_names
 from lakeward.console.rows.shown_rows import shown_rows
 from lakeward.errors import DeniedError, ErrorCode, LakewardError
 from lakeward.options.secrets import without_passwords
-from lakeward.query.duckdb.bounded_sql import BoundedAnswer, QuestionBounds
-from lakeward.query.duckdb.question_error import QuestionError
+from lakeward.query.duckdb.question.bounded_sql import BoundedAnswer, QuestionBounds
+from lakeward.query.duckdb.question.question_error import QuestionError
 
 _SHOWN_BOUNDS = QuestionBounds(rows_max=1000, bytes_max=16 << 20)
 _FILE_BOUNDS = QuestionBounds(rows_max=100_000, bytes_max=128 << 20)

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from lakeward.console.frame.page import Page
 from lakeward.console.frame.visit import Visit
 from lakeward.console.pages.jobs.job_view import JOB, PIPELINE, JobRow, read_one, read_rows
-from lakeward.console.security.hosts import is_loopback
 from lakeward.errors import ErrorCode
+from lakeward.runtime.process.public_port import is_loopback
 from lakeward.spark.pipelines.run.pipeline_home import PipelineHome
 from lakeward.spark.scripts.jobs.job_home import JobHome
 

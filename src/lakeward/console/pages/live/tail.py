@@ -20,7 +20,7 @@ from lakeward.console.pages.live.position import Position
 from lakeward.console.pages.live.tail_buffer import TailBuffer, Taken
 from lakeward.console.pages.live.tail_form import AGO_MS, LAST_ROWS, TailForm
 from lakeward.console.rows.shown_rows import shown_columns, shown_rows
-from lakeward.query.duckdb.batch_filter import BatchFilter, batch_filter
+from lakeward.query.duckdb.question.batch_filter import BatchFilter, batch_filter
 from lakeward.query.read.view_rows import CHANGE_WORDS
 from lakeward.records.arrow.arrow_types import arrow_schema
 from lakeward.runtime.clock import Clock

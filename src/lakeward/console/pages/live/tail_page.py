@@ -17,7 +17,7 @@ from lakeward.console.pages.live.tail import After, Tail, filter_schema
 from lakeward.console.pages.live.tail_form import STARTS, TailForm, tail_form
 from lakeward.console.pages.table_choice import table_names
 from lakeward.errors import ErrorCode, InvalidError, LakewardError, NotFoundError
-from lakeward.query.duckdb.batch_filter import batch_filter
+from lakeward.query.duckdb.question.batch_filter import batch_filter
 
 #: A browser keeps six connections to one console, and the others of its pages need some.
 _TAILS_PER_VISITOR = 4

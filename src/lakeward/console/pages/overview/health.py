@@ -31,6 +31,9 @@ def health_of(report: Mapping[str, Any] | None) -> Health:
     if status == "damaged":
         ranges = len(report.get("damaged") or ())
         return Health("damaged", f"{ranges} stretches of logs cannot be read: `lakeward verify` tells which.", "bad")
+    if status == "incomplete":
+        away = ", ".join(map(str, (report.get("tablet_servers") or {}).get("away", ())))
+        return Health("incomplete", f"Tablet servers are away, and their buckets wait for them: {away}.", "bad")
     if clock:
         return Health("clock in doubt", str(clock), "warn")
     if status == "ok":

@@ -82,7 +82,7 @@ class FileChanges(_FastAppendFiles):
             return [manifest]
         self._gone_files.extend(e.data_file for e in going)
         spec = self.spec(manifest.partition_spec_id)
-        kind = _DeleteManifestWriter if manifest.content == ManifestContent.DELETES else ManifestWriterV2
+        kind = DeleteManifestWriter if manifest.content == ManifestContent.DELETES else ManifestWriterV2
         writer = kind(spec, self.schema(), self.new_manifest_output(), self._snapshot_id, self._compression)
         with writer:
             for entry in entries:
@@ -102,7 +102,7 @@ class FileChanges(_FastAppendFiles):
         if not self._delete_files:
             return []
         metadata = self._transaction.table_metadata
-        writer = _DeleteManifestWriter(
+        writer = DeleteManifestWriter(
             metadata.spec(), self.schema(), self.new_manifest_output(), self._snapshot_id, self._compression
         )
         with writer:
@@ -128,8 +128,11 @@ class FileChanges(_FastAppendFiles):
             self._added_data_files, self._deleted_data_files = data, set()
 
 
-class _DeleteManifestWriter(ManifestWriterV2):
+class DeleteManifestWriter(ManifestWriterV2):
+    """A manifest of deletes."""
+
     def content(self) -> ManifestContent:
+        """What it lists."""
         return ManifestContent.DELETES
 
     @property

@@ -27,7 +27,7 @@ def deleted_positions(io: Inputs, delete_paths: Sequence[str]) -> dict[str, NDAr
     if not delete_paths:
         return {}
     rows = pa.concat_tables(
-        [_read(io, path, DELETE_SCHEMA.names).cast(pa.schema(list(DELETE_SCHEMA))) for path in delete_paths]
+        [read_columns(io, path, DELETE_SCHEMA.names).cast(pa.schema(list(DELETE_SCHEMA))) for path in delete_paths]
     )
     paths = rows["file_path"].combine_chunks().dictionary_encode()
     positions = rows["pos"].to_numpy()
@@ -58,8 +58,7 @@ def positions_of(
     """For each data file that holds live rows of these keys: the file and the rows' positions, ascending."""
     names = keys.column_names
     for path in sorted(data_paths):
-        rows = _read(io, path, names)
-        found = _matching(rows, keys, names)
+        found = matching_rows(read_columns(io, path, names), keys)
         gone = deleted.get(path)
         if gone is not None:
             found = found[~np.isin(found, gone)]
@@ -71,9 +70,9 @@ def rows_without(
     io: Inputs, path: str, deleted: NDArray[np.int64] | None, keys: pa.Table, schema: pa.Schema
 ) -> list[pa.RecordBatch]:
     """The live rows of a data file whose keys are not among these, in the given columns; missing ones are NULL."""
-    rows = _read(io, path, None)
+    rows = read_columns(io, path, None)
     live = np.ones(rows.num_rows, np.bool_)
-    live[_matching(rows.select(keys.column_names), keys, keys.column_names)] = False
+    live[matching_rows(rows.select(keys.column_names), keys)] = False
     if deleted is not None:
         live[deleted] = False
     rows = rows.filter(pa.array(live))
@@ -84,15 +83,21 @@ def rows_without(
     return found
 
 
-def _matching(rows: pa.Table, keys: pa.Table, names: Sequence[str]) -> NDArray[np.int64]:
+def matching_rows(rows: pa.Table, keys: pa.Table) -> NDArray[np.int64]:
+    """Which rows have one of these keys, ascending; `rows` are key columns as a file holds them."""
+    names = keys.column_names
     if len(names) == 1 and not pa.types.is_floating(keys.schema.field(0).type):
         wanted = keys[names[0]].combine_chunks()
-        return np.flatnonzero(pc.is_in(rows[names[0]].cast(wanted.type), value_set=wanted).to_numpy())
-    numbered = rows.cast(keys.schema).append_column(_POSITION, pa.array(np.arange(rows.num_rows)))
-    matched = numbered.join(keys, list(names), join_type="left semi")
+        held = rows[names[0]].cast(wanted.type)
+        if 2 * len(held) < len(wanted):  # a hash table of the fewer is the cheaper one
+            wanted = wanted.filter(pc.is_in(wanted, value_set=held.combine_chunks()))
+        return np.flatnonzero(pc.is_in(held, value_set=wanted).to_numpy())
+    numbered = rows.select(names).cast(keys.schema).append_column(_POSITION, pa.array(np.arange(rows.num_rows)))
+    matched = numbered.join(keys, names, join_type="left semi")
     return np.sort(matched[_POSITION].to_numpy())
 
 
-def _read(io: Inputs, path: str, columns: Sequence[str] | None) -> pa.Table:
+def read_columns(io: Inputs, path: str, columns: Sequence[str] | None) -> pa.Table:
+    """A file's rows, or some columns of them; FileNotFoundError where it is gone."""
     with io.new_input(path).open() as stream:
         return pq.read_table(stream, columns=None if columns is None else list(columns))

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.io.pyarrow import (
     MetricModeTypes,
     MetricsMode,
+    StatisticsCollector,
     compute_statistics_plan,
     data_file_statistics_from_parquet_metadata,
     parquet_path_to_id_mapping,
@@ -27,6 +29,7 @@ from lakeward.lake.iceberg.schema.layout import partition_of
 from lakeward.lake.iceberg.schema.types import FileRows
 from lakeward.lake.iceberg.write.unnamed_bounds import unnamed_bounds
 from lakeward.lake.port import LakePlace, WriteResult
+from lakeward.lake.rows.parquet_codecs import with_codecs
 from lakeward.lake.rows.parquet_dictionaries import dictionary_columns
 from lakeward.runtime.entropy import SystemEntropy
 
@@ -61,8 +64,36 @@ class Writing:
 
     def open(self) -> tuple[TableMetadata, FileIO]:
         """The table as it was when the round began, and its files."""
-        metadata = TableMetadataUtil.parse_raw(self.metadata_json)
-        return metadata, load_file_io(self.io_properties, metadata.location)
+        facts = _facts_of(self.metadata_json)
+        return facts.metadata, load_file_io(self.io_properties, facts.metadata.location)
+
+
+class _Facts:
+    """What follows from a table's metadata: the same for all tasks of a round, which may be thousands."""
+
+    def __init__(self, metadata_json: str) -> None:
+        self.metadata: TableMetadata = TableMetadataUtil.parse_raw(metadata_json)
+
+    @cached_property
+    def file_rows(self) -> FileRows:
+        """Its rows as files hold them."""
+        return FileRows(self.metadata.schema())
+
+    @cached_property
+    def statistics(self) -> dict[int, StatisticsCollector]:
+        """Which statistics files carry, by column."""
+        return compute_statistics_plan(self.metadata.schema(), self.metadata.properties)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The ids of its columns, by their paths in files."""
+        return parquet_path_to_id_mapping(self.metadata.schema())
+
+
+@lru_cache(maxsize=4)
+def _facts_of(metadata_json: str) -> _Facts:
+    """A round has one metadata, and few rounds run at a time."""
+    return _Facts(metadata_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +128,16 @@ class DataFileWriter:
 
     def __init__(self, writing: Writing, place: LakePlace) -> None:
         self._metadata, self._io = writing.open()
+        self._facts = _facts_of(writing.metadata_json)
         self._place = place
-        self._file_rows = FileRows(self._metadata.schema())
+        self._file_rows = self._facts.file_rows
         properties = self._metadata.properties
         self._target_bytes = target_bytes(properties)
         level = properties.get(_LEVEL)
         self._codec: dict[str, Any] = {
             "compression": properties.get(*_CODEC),
             "use_dictionary": dictionary_columns(self._file_rows.schema) or False,
+            "store_decimal_as_integer": True,
         }
         if level is not None:
             self._codec["compression_level"] = int(level)
@@ -159,28 +192,26 @@ class DataFileWriter:
             return
         rows = pa.Table.from_batches(self._waiting, self._file_rows.schema)
         if self._open is None:
-            self._open = self._new_file()
+            self._open = self._new_file(rows)
         self._open.write(rows)
         self._rows += rows.num_rows
         self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         if self._open.bytes >= self._target_bytes:
             self._close()
 
-    def _new_file(self) -> _OpenFile:
+    def _new_file(self, rows: pa.Table) -> _OpenFile:
         assert self._partition is not None
         locations = load_location_provider(self._metadata.location, self._metadata.properties)
         name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}.parquet"
         path = locations.new_data_location(name, self._partition)
         self._paths.append(path)
-        return _OpenFile(self._io, path, self._file_rows.schema, self._codec)
+        return _OpenFile(self._io, path, self._file_rows.schema, with_codecs(self._codec, rows))
 
     def _close(self) -> None:
         if self._open is None:
             return
         footer, size = self._open.close()
-        schema = self._metadata.schema()
-        plan = compute_statistics_plan(schema, self._metadata.properties)
-        ids = parquet_path_to_id_mapping(schema)
+        plan, ids = dict(self._facts.statistics), self._facts.ids
         for path in unnamed_bounds(footer):
             plan[ids[path]] = replace(plan[ids[path]], mode=MetricsMode(MetricModeTypes.COUNTS))
         statistics = data_file_statistics_from_parquet_metadata(
@@ -210,7 +241,7 @@ class _OpenFile:
     def __init__(self, io: FileIO, path: str, schema: pa.Schema, codec: dict[str, Any]) -> None:
         self.path = path
         self._stream: Any = io.new_output(path).create(overwrite=True)
-        self._writer = pq.ParquetWriter(self._stream, schema, store_decimal_as_integer=True, **codec)
+        self._writer = pq.ParquetWriter(self._stream, schema, **codec)
 
     @property
     def bytes(self) -> int:

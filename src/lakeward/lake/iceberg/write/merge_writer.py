@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.manifest import DataFile
 from pyiceberg.table.locations import load_location_provider
 
 from lakeward.lake.iceberg.read.row_positions import DELETE_SCHEMA, deleted_positions, positions_of, rows_without
 from lakeward.lake.iceberg.write.data_writer import DataFileWriter, Writing, WrittenFiles
+from lakeward.lake.iceberg.write.delete_file import write_delete_file
 from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.last_changes import last_changes
 from lakeward.lake.rows.system_columns import CHANGE, CHANGE_FIELD, DELETED
@@ -95,25 +94,4 @@ class MergeWriter:
         locations = load_location_provider(self._metadata.location, self._metadata.properties)
         name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}-deletes.parquet"
         self._delete_path = locations.new_data_location(name, partition)
-        output = self._io.new_output(self._delete_path)
-        with output.create(overwrite=True) as stream:
-            pq.write_table(rows, stream, compression="zstd")
-        paths: list[str] = pc.unique(rows["file_path"]).to_pylist()
-        bounds: dict[str, Any] = {
-            "lower_bounds": {2147483546: min(paths).encode()},
-            "upper_bounds": {2147483546: max(paths).encode()},
-        }
-        return DataFile.from_args(
-            content=DataFileContent.POSITION_DELETES,
-            file_path=self._delete_path,
-            file_format=FileFormat.PARQUET,
-            partition=partition.partition,
-            record_count=rows.num_rows,
-            file_size_in_bytes=len(output),
-            spec_id=self._metadata.default_spec_id,
-            sort_order_id=None,
-            equality_ids=None,
-            key_metadata=None,
-            split_offsets=None,
-            **bounds,
-        )
+        return write_delete_file(self._io, self._delete_path, rows, partition, self._metadata.default_spec_id)

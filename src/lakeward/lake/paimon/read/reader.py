@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from lakeward.lake.paimon.manifest.snapshot_forms import describe_snapshot, is_r
 from lakeward.lake.paimon.manifest.snapshots import ROUND_TAG, PaimonSnapshot, Snapshots
 from lakeward.lake.paimon.read.file_bounds import FileBounds
 from lakeward.lake.paimon.read.merged_reads import merged_batches
+from lakeward.lake.paimon.read.overlaps import merged_files
 from lakeward.lake.paimon.schema.binary_row import of_binary
 from lakeward.lake.paimon.schema.place_directory import place_directory, place_of
 from lakeward.lake.paimon.schema.shape import TableShape
@@ -31,7 +33,12 @@ class PaimonReader:
         self.merges = bool(shape.keys)
 
     def snapshots(self) -> list[LakeSnapshot]:
-        """Snapshots that say how far each bucket is, newest first."""
+        """Snapshots that say how far each bucket is, newest first: those of the first time that somebody asked."""
+        return list(self._round_snapshots)
+
+    @cached_property
+    def _round_snapshots(self) -> list[LakeSnapshot]:
+        """Each is a file; a reader is asked for every plan for as long as it is remembered."""
         found: list[LakeSnapshot] = []
         above: list[PaimonSnapshot] = []
         for snapshot in self._snapshots.back_from(self._snapshots.newest()):
@@ -77,20 +84,24 @@ class PaimonReader:
         manifests = Manifests(shape.path, types, shape.schema_id)
         bounds = FileBounds(shape, bounds_of)
         found = []
-        for entry in live_files(manifests, snapshot).values():
+        live = live_files(manifests, snapshot).values()
+        merged = merged_files(live, shape.types_of(shape.keys)) if self.merges else set()
+        for entry in live:
             directory = place_directory(shape, of_binary(types, entry.partition), entry.bucket)
-            file = LakeFile(str(directory / entry.name), entry.rows, entry.bytes)
+            is_merged = entry.identity in merged
+            file = LakeFile(str(directory / entry.name), entry.rows, entry.bytes, is_merged=is_merged)
             found.append(PlacedFile(place_of(shape, entry.partition, entry.bucket), file, bounds.of(entry)))
         return found
 
     def rows(self, files: Sequence[LakeFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of files of one place; those of a primary key table are merged by key."""
-        if not self.merges:
-            for file in files:
+        """The rows of files of one place; those that share keys are merged."""
+        for file in files:
+            if not file.is_merged:
                 with self._path(file).open("rb") as stream:
                     yield from parquet_rows(stream, schema)
-            return
-        yield from merged_batches(self._shape, [self._path(file) for file in files], schema)
+        merged = [self._path(file) for file in files if file.is_merged]
+        if merged:
+            yield from merged_batches(self._shape, merged, schema)
 
     def _path(self, file: LakeFile) -> LakePath:
         return lake_path(file.path, self._shape.storage)

@@ -16,6 +16,7 @@ from lakeward.lake.paimon.manifest.manifests import ADDED, FileEntry
 from lakeward.lake.paimon.schema.binary_row import EMPTY, of_arrow, to_binary
 from lakeward.lake.paimon.schema.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.write.value_bounds import value_bounds
+from lakeward.lake.rows.parquet_codecs import with_codecs
 from lakeward.lake.rows.system_columns import OFFSET
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
@@ -57,7 +58,8 @@ class ParquetFiles:
         for start in range(0, rows.num_rows, ROW_GROUP_ROWS):
             part = rows.slice(start, ROW_GROUP_ROWS)
             if self._open is None:
-                self._open = _OpenFile(self._new_path(), self._schema, self._options, bool(self._shape.keys))
+                options = with_codecs(self._options, part)
+                self._open = _OpenFile(self._new_path(), self._schema, options, bool(self._shape.keys))
             self._open.write(part)
             if self._open.bytes >= self._shape.target_bytes:
                 self.close()

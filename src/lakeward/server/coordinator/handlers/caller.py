@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakeward.server.whereabouts.cluster_map import Door
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The version of the API asked for, and the advertised address of the listener the request came in on."""
+    """The version of the API asked for, and the listener that the request came in by."""
 
     version: int
-    host: str
-    port: int
+    door: Door

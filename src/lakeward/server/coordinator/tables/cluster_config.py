@@ -94,7 +94,15 @@ class ClusterConfig:
                 change.delete_option(key)
             for key, value in wanted.items():
                 change.put_option(key, value)
-        self._dynamic, self._current = wanted, current
+        self._obey(wanted, current)
+
+    def learn(self, dynamic: dict[str, str]) -> None:
+        """What another server of the cluster says was changed while it runs."""
+        if dynamic != self._dynamic:
+            self._obey(dynamic, self._options_with(dynamic))
+
+    def _obey(self, dynamic: dict[str, str], current: ServerOptions) -> None:
+        self._dynamic, self._current = dynamic, current
         for listener in self._listeners:
             listener()
 

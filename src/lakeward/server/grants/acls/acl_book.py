@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from lakeward.errors import ErrorCode
-from lakeward.model.acl import Acl, Operation, Permission, Resource, ResourceType
+from lakeward.model.acl import Acl, AclFilter, Operation, Permission, Resource, ResourceType
 from lakeward.model.principal import Principal
 from lakeward.options.authorization import ACLS_MAX
 from lakeward.server.grants.acls.acl_index import AclIndex
@@ -54,6 +54,13 @@ class AclBook:
         for acl in gone:
             self.index.remove(acl)
         self.version += 1
+
+    def learn(self, acls: Iterable[Acl]) -> None:
+        """Have these entries and no others: another server of the cluster keeps them."""
+        told = set(acls)
+        before = set(self.index.candidates(AclFilter()))
+        self.remove(before - told)
+        self.add(told - before)
 
 
 def _to_key(acl: Acl) -> str:

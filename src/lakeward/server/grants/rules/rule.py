@@ -3,6 +3,7 @@
 | rule | without the right |
 |---|---|
 | Open | there is none to have |
+| ForServers | ERROR 48, whatever was granted |
 | Needs, NeedsAll, NeedsOne, NeedsSomewhere | ERROR 48 |
 | NeedsInBody | the answer says 48 in fields of its own |
 | Depends | as one of two rules says |
@@ -65,6 +66,20 @@ class Open:
     def right(self) -> str:
         """The right it asks for, in words."""
         return "none"
+
+    def guard(self, handler: Handler, _judge: Judge) -> Handler:
+        """The handler as it is."""
+        return handler
+
+
+@dataclass(frozen=True, slots=True)
+class ForServers:
+    """Other servers of the cluster, and nobody else; `between_servers` sees to it, grants or not."""
+
+    @property
+    def right(self) -> str:
+        """The right it asks for, in words."""
+        return "being a server of the cluster"
 
     def guard(self, handler: Handler, _judge: Judge) -> Handler:
         """The handler as it is."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from lakeward.model.acl import Operation, Resource
-from lakeward.protocol.api import Api
+from lakeward.protocol.api import BETWEEN_SERVERS, Api
 from lakeward.protocol.messages.database import DatabaseExistsResponse, ListDatabasesRequest, ListDatabasesResponse
 from lakeward.protocol.messages.kv import ScanKvResponse
 from lakeward.protocol.messages.log import GetProducerOffsetsRequest, GetProducerOffsetsResponse
@@ -24,6 +24,7 @@ from lakeward.server.grants.rules.known_things import KnownThings
 from lakeward.server.grants.rules.partial_rules import Hides, LeavesOutAsked, LeavesOutListed, NeedsByBucket
 from lakeward.server.grants.rules.rule import (
     Depends,
+    ForServers,
     Needs,
     NeedsAll,
     NeedsInBody,
@@ -138,6 +139,7 @@ RULES: dict[Api, Rule] = {
     Api.CREATE_ACLS: NeedsAll(ALL, of.the_database_or_the_cluster),
     Api.LIST_ACLS: SeesForItself("DESCRIBE on each resource"),
     Api.DROP_ACLS: SeesForItself("ALL on the database or the cluster"),
+    **dict.fromkeys(BETWEEN_SERVERS, ForServers()),
 }
 #: What Apache Fluss lets everybody do who got in (`authorizer.tiering-calls`).
 TIERING_CALLS = (Api.LAKE_TIERING_HEARTBEAT, Api.PREPARE_LAKE_TABLE_SNAPSHOT, Api.COMMIT_LAKE_TABLE_SNAPSHOT)

@@ -99,3 +99,10 @@ async def claim_store(store: RemoteStore, metadata: MetadataStore, clock: Clock,
     except RetriableError as wrong:
         _log.warning("%s Nothing is written to it before this server has taken hold of it.", wrong.message)
     return FencedStore(store, ownership)
+
+
+def share_store(
+    store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy, identity: str
+) -> FencedStore:
+    """A store that another process of this server, known by its identity, has claimed."""
+    return FencedStore(store, Ownership(store, metadata, clock, entropy, identity))

@@ -46,10 +46,19 @@ class Owner:
 class Ownership:
     """A server's right to write to a store. Nothing is asked of the store before `claim`, or whatever needs it."""
 
-    def __init__(self, store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy) -> None:
+    def __init__(
+        self,
+        store: RemoteStore,
+        metadata: MetadataStore,
+        clock: Clock,
+        entropy: Entropy,
+        held_by: str | None = None,
+    ) -> None:
+        """`held_by` is the identity of this server where another of its processes has claimed the store."""
         self._store = store
         self._clock = clock
-        self._server_id = metadata.document(AREA, _SERVER_ID) or new_server_id(metadata, entropy)
+        self._is_held = held_by is not None
+        self._server_id = held_by or metadata.document(AREA, _SERVER_ID) or new_server_id(metadata, entropy)
         self._seen_s = 0.0
         self._claiming = asyncio.Lock()
         self.owner: Owner | None = None
@@ -67,6 +76,11 @@ class Ownership:
             if self.owner is not None:
                 return
             newest = await newest_owner(self._store)
+            if self._is_held:
+                if newest is None or newest.server_id != self._server_id:
+                    raise ErrorCode.STORAGE.error(f"The coordinator has not taken hold of {self._store.url} yet.")
+                self.owner, self._seen_s = newest, self._clock.monotonic()
+                return
             if newest is not None and newest.server_id != self._server_id:
                 raise ErrorCode.INVALID_CONFIG.error(
                     f"The remote storage {self._store.url} belongs to another server ({newest}), not to this data "
@@ -122,6 +136,11 @@ def new_server_id(metadata: MetadataStore, entropy: Entropy) -> str:
     with metadata.change() as change:
         change.put_document(identity_document(server_id))
     return server_id
+
+
+def identity_of(metadata: MetadataStore) -> str | None:
+    """What a data directory is called in remote storage; None before it has used any."""
+    return metadata.document(AREA, _SERVER_ID)
 
 
 def identity_document(server_id: str) -> Document:

@@ -35,16 +35,22 @@ class OwnershipWatch:
         self._ends = ends
         self._trouble = CopyTrouble(f"signs of life to {url}", clock.monotonic)
         self._task: asyncio.Task[None] | None = None
+        self._is_quiet = False
 
     def begin(self) -> None:
         """Look from now on."""
         self._task = asyncio.get_running_loop().create_task(self._look_again())
 
+    def begin_quietly(self) -> None:
+        """Look from now on, without signs of life: another process of this server gives those."""
+        self._is_quiet = True
+        self.begin()
+
     async def _look_again(self) -> None:
         while True:
             pause_s = _INTERVAL_S
             try:
-                await self._ownership.look(self._ends())
+                await (self._ownership.sure(0) if self._is_quiet else self._ownership.look(self._ends()))
                 self._trouble.note_success()
             except InvalidError as wrong:
                 self._writes.stop(REPLACED, wrong)
@@ -60,6 +66,8 @@ class OwnershipWatch:
             return
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        if self._is_quiet:
+            return
         if self._ownership.owner is not None and self._ownership.replaced_by is None:
             try:
                 await asyncio.wait_for(self._ownership.look(self._ends(), is_stopped=True), _INTERVAL_S)

@@ -55,6 +55,10 @@ class CopyCounts:
     expired: int = 0
 
 
+#: A commit that was sent and not answered.
+_OF_THE_COORDINATOR = {ErrorCode.NETWORK, ErrorCode.REQUEST_TIME_OUT}
+
+
 class LogCopies:
     """Brings what is remote of each bucket up to date, in the background."""
 
@@ -319,8 +323,10 @@ class LogCopies:
         try:
             await self._store.put(path, manifest.to_json())
             self._buckets.table(bucket)  # it may have been dropped meanwhile
-            self._logs.commit(bucket, manifest, path)
-        except Exception:
+            await self._logs.register(bucket, manifest, path)
+        except Exception as wrong:
+            if isinstance(wrong, LakewardError) and wrong.code in _OF_THE_COORDINATOR:
+                raise  # whether it counts is not known: what is not named is found by the next sweep
             self._garbage.discard_now(directory, copied, manifest_id)
             raise
         named = {segment.segment_id for segment in manifest.segments}

@@ -1,11 +1,11 @@
-"""One closed segment on its way into the store: four files under a new id, or nothing."""
+"""One closed segment on its way into the store: its files under a new id, or nothing."""
 
 from __future__ import annotations
 
 import asyncio
 
 from lakeward.errors import ErrorCode
-from lakeward.remote.formats.layout import INDEX, LOG, TIME_INDEX, WRITERS, segment_file
+from lakeward.remote.formats.layout import COLUMNS, INDEX, LOG, TIME_INDEX, WRITERS, segment_file
 from lakeward.remote.formats.log_manifest import RemoteSegment
 from lakeward.remote.stores.pace import Pace
 from lakeward.remote.stores.store import RemoteStore
@@ -15,14 +15,14 @@ from lakeward.storage.log.held_segment import HeldSegment
 async def upload(
     store: RemoteStore, log_directory: str, segment_id: str, held: HeldSegment, pace: Pace | None
 ) -> RemoteSegment:
-    """Copy a segment with its indexes and what its writers had done. Nothing names it yet."""
+    """Copy a segment with its indexes, the sums of its columns, and what its writers had done. Nothing names it yet."""
 
     def path(offset: int, suffix: str) -> str:
         return segment_file(log_directory, segment_id, offset, suffix)
 
     start, end = held.base_offset, held.end_offset
     await asyncio.to_thread(held.sync)
-    await asyncio.to_thread(held.check)
+    columns = await asyncio.to_thread(held.checked_columns)
     offsets, times = await asyncio.to_thread(held.index_files)
     writers = await asyncio.to_thread(held.writers)
     work = [
@@ -32,6 +32,8 @@ async def upload(
     ]
     if writers is not None:
         work.append(store.put(path(end, WRITERS), writers))
+    if columns is not None:
+        work.append(store.put(path(start, COLUMNS), columns))
     done = await asyncio.gather(*work, return_exceptions=True)
     for one in done:
         if isinstance(one, BaseException):

@@ -16,6 +16,7 @@ from typing import Protocol
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.remote.formats.layout import BucketPlace
+from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
 from lakeward.remote.stores.pace import Pace
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
@@ -32,6 +33,10 @@ _STOP_S = 5.0
 _ROCKSDB = "rocksdb"
 #: The bucket was dropped, or its log was cut: nobody will ever need the snapshot.
 _USELESS = {ErrorCode.UNKNOWN_TABLE_OR_BUCKET, ErrorCode.LOG_OFFSET_OUT_OF_RANGE}
+
+
+#: Has somebody else let a snapshot count from now on; those of the bucket that are kept then.
+TellSnapshot = Callable[[TableBucket, RemoteSnapshot, SnapshotMetadata], Awaitable[list[RemoteSnapshot]]]
 
 
 class RemoteLog(Protocol):
@@ -70,10 +75,12 @@ class SnapshotCopies:
         entropy: Entropy,
         pace: Pace | None = None,
         convert: Callable[[Snapshot], Snapshot] | None = None,
+        tell: TellSnapshot | None = None,
     ) -> None:
         """`keep` tells how many snapshots are retained, `settled` waits for a backup of the metadata.
 
-        `convert` gives a snapshot another form before it is copied; it takes long.
+        `convert` gives a snapshot another form before it is copied; it takes long. `tell` has a coordinator elsewhere
+        commit what is to count, and keep the list.
         """
         self._store = store
         self._snapshots = snapshots
@@ -84,6 +91,7 @@ class SnapshotCopies:
         self._entropy = entropy
         self._pace = pace
         self._convert = convert
+        self._tell = tell
         self._loop = asyncio.get_running_loop()
         self._queue: dict[TableBucket, HeldSnapshot] = {}
         self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
@@ -113,6 +121,8 @@ class SnapshotCopies:
     def look(self) -> Iterator[object]:
         """Begin what is due, and remove snapshots that neither number nor lease keeps any more."""
         self._begin()
+        if self._tell is not None:
+            return  # it is told with every commit what is not needed any more
         keep = self._keep()
         for bucket in self._snapshots.buckets():
             if bucket not in self._tasks:
@@ -211,17 +221,22 @@ class SnapshotCopies:
             await self._log.copy_up_to(bucket, snapshot.log_offset)
             path = await files.seal(uploaded, snapshot)
             self._log.place(bucket)  # it may have been dropped meanwhile
-            gone = self._commit(bucket, uploaded, path, is_rocksdb=snapshot.engine == _ROCKSDB)
+            gone = await self._commit(bucket, uploaded, path, is_rocksdb=snapshot.engine == _ROCKSDB)
         except BaseException:
             await files.discard(uploaded.new_paths)
             raise
         self._remove_later(bucket, gone)
         _log.debug("snapshot %d of %s is in %s", snapshot_id, bucket, directory)
 
-    def _commit(self, bucket: TableBucket, uploaded: Upload, path: str, *, is_rocksdb: bool) -> list[RemoteSnapshot]:
+    async def _commit(
+        self, bucket: TableBucket, uploaded: Upload, path: str, *, is_rocksdb: bool
+    ) -> list[RemoteSnapshot]:
         metadata = uploaded.metadata
         committed = RemoteSnapshot(metadata.snapshot_id, metadata.log_offset, path, is_rocksdb)
-        gone = self._snapshots.commit(bucket, committed, self._keep())
+        if self._tell is None:
+            gone = self._snapshots.commit(bucket, committed, self._keep())
+        else:
+            gone = self._snapshots.learn(bucket, await self._tell(bucket, committed, metadata))
         self.counts.snapshots += 1
         self.counts.bytes += metadata.incremental_bytes
         self.counts.shared_bytes += sum(file.size_bytes for file in metadata.files) - metadata.incremental_bytes

@@ -7,6 +7,7 @@ kv_warm_up      … which compiles what it needs
 kv_service      the parts below put together
 kv_gate         stands in front of those below: lets a request in when the states of its buckets are open and free
 puts            PUT_KV
+put_steps       … one of them, the long parts of which may run on a thread
 lookups         LOOKUP, PREFIX_LOOKUP
 packed_lookup   … many keys at once
 lookup_kernels  … compiled

@@ -49,7 +49,9 @@ def kv_handlers(parts: KvParts, limits: LookupLimits) -> dict[Api, Handler]:
     """Puts, lookups and scans of state, behind the gate."""
     states, busy, now_ms = parts.states, parts.busy, parts.clock.now_ms
     gate = KvGate(states, busy)
-    puts = Puts(states, parts.writes, parts.waiters, parts.early, parts.flushes, now_ms, parts.traffic, parts.followed)
+    puts = Puts(
+        states, parts.writes, busy, parts.waiters, parts.early, parts.flushes, now_ms, parts.traffic, parts.followed
+    )
     lookups = Lookups(
         parts.buckets, states, parts.writes, busy, parts.waiters, limits, parts.has_room, now_ms, parts.traffic
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import asyncio
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
@@ -15,22 +17,29 @@ from lakeward.protocol.messages.packed_kv import (
     PackedPrefixBucket,
     PackedPrefixLookupResponse,
 )
+from lakeward.records.batch.kv_batch import KvBatch
 from lakeward.rpc.dispatch import Exchange, Steps
 from lakeward.rpc.error_answers import bucket_refusal
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.tablet.kv.packed_lookup import AskedKeys, packed_values
+from lakeward.server.tablet.kv.put_steps import PutSteps
 from lakeward.server.tablet.log.waiting import Waiters
+from lakeward.server.tablet.requests.flow import Flow, run_beside, run_here
 from lakeward.server.tablet.requests.limit_errors import answer_too_large, no_room, too_many_keys, too_many_rows
 from lakeward.server.tablet.requests.traffic import Traffic
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.states import States
+from lakeward.storage.kv.kv_tablet import KvTablet
 from lakeward.storage.kv.store.slices import Slices
 
 #: Values of more bytes are written into their answer beside the loop.
 _LARGE_BYTES = 1 << 20
 #: So many values of a prefix are encoded without a break.
 _VALUES_AT_ONCE = 512
+#: More keys are looked up, and more rows inserted for keys that have none, beside the loop.
+_KEYS_MAX = 5000
+_INSERTED_MAX = 128
 
 
 class LookupLimits(NamedTuple):
@@ -81,7 +90,7 @@ class Lookups:
         self._busy = busy
         self._waiters = waiters
         self._limits = limits
-        self._now_ms = now_ms
+        self._puts = PutSteps(states, now_ms)
 
     def read(self, request: PackedLookupRequest) -> AskedRows:
         """The keys of a request, by bucket."""
@@ -90,19 +99,38 @@ class Lookups:
         buckets = [TableBucket(request.table_id, one.partition_id, one.bucket_id) for one in keys]
         return AskedRows(keys, buckets, insert_missing=bool(request.insert_if_not_exists))
 
-    def look_up(self, asked: AskedRows, exchange: Exchange) -> PackedLookupResponse | None:
+    def look_up(self, asked: AskedRows, exchange: Exchange) -> PackedLookupResponse | Steps | None:
         """The rows of some keys, in the order of the keys."""
-        bytes_left = self._limits.answer_bytes
-        answers: list[_Answer] = []
-        for keys, bucket in zip(asked.keys, asked.buckets, strict=True):
-            found = self._find(keys, bucket, exchange.version, bytes_left, insert_missing=asked.insert_missing)
-            answers.append(found)
-            bytes_left -= found.size
-            if isinstance(found.found, LakewardError):
-                exchange.note_refusal(found.found)
+        count = sum(len(keys.keys) for keys in asked.keys)
+        states = [
+            self._open(keys, bucket, exchange.version) for keys, bucket in zip(asked.keys, asked.buckets, strict=True)
+        ]
+        if count > (_INSERTED_MAX if asked.insert_missing else _KEYS_MAX):
+            finding = run_beside(self._find_all(asked, states), self._busy.on_thread)
+            return self._after(self._busy.together(asked.buckets, finding), asked, exchange)
+        return self._answer(asked, run_here(self._find_all(asked, states)), exchange)
+
+    def _open(self, asked: AskedKeys, bucket: TableBucket, version: int) -> KvTablet | LakewardError:
+        try:
+            if asked.partition_name is not None:
+                raise ErrorCode.PARTITION_SPEC_INVALID.error(
+                    f"Partition '{asked.partition_name}' has gone; rows in the lake cannot be looked up yet."
+                )
+            return self._states.open(bucket, version)
+        except LakewardError as wrong:
+            return wrong
+
+    def _after(self, finding: asyncio.Future[list[_Answer]], asked: AskedRows, exchange: Exchange) -> Steps:
+        yield finding  # meanwhile the keys stay where they are
+        return self._answer(asked, finding.result(), exchange)
+
+    def _answer(self, asked: AskedRows, answers: list[_Answer], exchange: Exchange) -> PackedLookupResponse | None:
+        for one, bucket in zip(answers, asked.buckets, strict=True):
+            if isinstance(one.found, LakewardError):
+                exchange.note_refusal(one.found)
             else:
-                self._traffic[bucket.table_id].look_up(len(keys.keys), found.size)
-        size = self._limits.answer_bytes - bytes_left
+                self._traffic[bucket.table_id].look_up(len(one.asked.keys), one.size)
+        size = sum(one.size for one in answers)
         if size < _LARGE_BYTES:
             return _pack_answers(answers)
         if not self._has_room(size):
@@ -117,24 +145,43 @@ class Lookups:
     async def _packed_beside(self, answers: list[_Answer]) -> PackedLookupResponse:
         return await self._busy.on_thread(lambda: _pack_answers(answers))
 
+    def _find_all(self, asked: AskedRows, states: Sequence[KvTablet | LakewardError]) -> Flow[list[_Answer]]:
+        bytes_left = self._limits.answer_bytes
+        answers: list[_Answer] = []
+        for keys, bucket, state in zip(asked.keys, asked.buckets, states, strict=True):
+            found = yield from self._find(keys, bucket, state, bytes_left, insert_missing=asked.insert_missing)
+            answers.append(found)
+            bytes_left -= found.size
+        return answers
+
     def _find(
-        self, asked: AskedKeys, bucket: TableBucket, version: int, bytes_max: int, *, insert_missing: bool
-    ) -> _Answer:
+        self,
+        asked: AskedKeys,
+        bucket: TableBucket,
+        state: KvTablet | LakewardError,
+        bytes_max: int,
+        *,
+        insert_missing: bool,
+    ) -> Flow[_Answer]:
+        if isinstance(state, LakewardError):
+            return _Answer(asked, state)
         try:
-            if asked.partition_name is not None:
-                raise ErrorCode.PARTITION_SPEC_INVALID.error(
-                    f"Partition '{asked.partition_name}' has gone; rows in the lake cannot be looked up yet."
-                )
-            state = self._states.open(bucket, version)
             if insert_missing:
-                self._writes.check()
-                state.insert_missing(asked.keys, self._buckets.partition_values(bucket), self._now_ms())
-                self._waiters.touch(bucket)
-            return _Answer(asked, state.get(asked.keys, bytes_max))
+                yield from self._insert(asked, bucket, state)
+            return _Answer(asked, (yield partial(state.get, asked.keys, bytes_max)))
         except OverflowError:
             return _Answer(asked, answer_too_large(self._limits.answer_bytes))
         except LakewardError as wrong:
             return _Answer(asked, wrong)
+
+    def _insert(self, asked: AskedKeys, bucket: TableBucket, state: KvTablet) -> Flow[None]:
+        """Make a row for each key that has none."""
+        self._writes.check()
+        values = self._buckets.partition_values(bucket)
+        batch: KvBatch | None = yield partial(state.batch_of_missing, asked.keys, values)
+        if batch is not None:
+            yield from self._puts.put(bucket, state, batch, state.key_columns)
+        self._waiters.touch(bucket)
 
     def read_prefixes(self, request: PrefixLookupRequest) -> AskedPrefixes:
         """The prefixes of a request, by bucket."""

@@ -29,16 +29,18 @@ from lakeward.server.catalog.catalog import Catalog
 #: take by default (`client.scanner.log.max-decompressed-batch-size`): nothing is stored that they refuse.
 _RAW_BYTES_MAX = 128 << 20
 _RATIO_MAX = 16
+#: Rows of the INDEXED and COMPACTED formats are decoded in Python, so many times slower than bytes are decompressed.
+_COST_OF_ROWS = 100
 _ROW_FORMATS: dict[str, RowFormat] = {"COMPACTED": compacted_row.codec, "INDEXED": indexed_row.codec}
 
 
 class Rest:
-    """Compressed batches that are to be looked into."""
+    """Batches that are to be looked into: what is compressed, and rows one by one."""
 
     def __init__(self, table: TablePath, bucket: TableBucket) -> None:
         self._table, self._bucket = table, bucket
         self._checks: list[Callable[[], None]] = []
-        #: Bytes to be decompressed, a gigabyte of them a second.
+        #: Bytes to be decompressed, a gigabyte of them a second; or what takes as long.
         self.raw_bytes = 0
 
     def add(self, check: Callable[[], None], raw_bytes: int) -> None:
@@ -87,7 +89,8 @@ class AppendChecks:
                 if log_format == "ARROW" or _begins_as_arrow(data, span):
                     self._check_arrow(table.table_id, schema, data, span, rest)
                 else:
-                    self._check_rows(_ROW_FORMATS[log_format], schema, data, span)
+                    check = partial(self._check_rows, _ROW_FORMATS[log_format], schema, data, span)
+                    rest.add(check, _COST_OF_ROWS * (span.end - span.start))
             except LakewardError as wrong:
                 raise refusal(table.path, bucket, wrong) from wrong
         return rest

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.server.tablet.requests.pending import Done, Outcome
 from lakeward.storage.log.writer_state import next_sequence
 
-#: Writes a batch that waited; returns its offset.
-Write = Callable[[memoryview], int]
+#: Writes a batch that waited, or says how.
+Write = Callable[..., Any]
 
 
-class _Early(NamedTuple):
+class Early(NamedTuple):
+    """A batch that waits."""
+
     data: memoryview
     last_sequence: int
     write: Write
@@ -35,7 +37,7 @@ class EarlyBatches:
         self._wait_ms = wait_ms
         self._bytes_max = bytes_max
         self._bytes = 0
-        self._waiting: dict[tuple[TableBucket, int, int], _Early] = {}
+        self._waiting: dict[tuple[TableBucket, int, int], Early] = {}
 
     def wait(
         self,
@@ -59,23 +61,28 @@ class EarlyBatches:
         kept = memoryview(bytearray(data))
         wait_s = min(self._wait_ms, max(timeout_ms, 0)) / 1000
         timer = self._loop.call_later(wait_s, self._give_up, key)
-        self._waiting[key] = _Early(kept, last, write, done, timer)
+        self._waiting[key] = Early(kept, last, write, done, timer)
         self._bytes += len(kept)
 
     def follow(self, bucket: TableBucket, writer_id: int, sequence: int) -> None:
         """Write what waited for the batch that has just been written."""
-        while self._waiting:
-            early = self._waiting.pop((bucket, writer_id, next_sequence(sequence)), None)
-            if early is None:
-                return
-            early.timer.cancel()
-            self._bytes -= len(early.data)
+        while (early := self.take(bucket, writer_id, sequence)) is not None:
             try:
                 early.done(early.write(early.data))
             except LakewardError as wrong:
                 early.done(wrong)
                 return
             sequence = early.last_sequence
+
+    def take(self, bucket: TableBucket, writer_id: int, sequence: int) -> Early | None:
+        """The batch that waited for this one; whoever takes it writes it and says so."""
+        if not self._waiting:
+            return None
+        early = self._waiting.pop((bucket, writer_id, next_sequence(sequence)), None)
+        if early is not None:
+            early.timer.cancel()
+            self._bytes -= len(early.data)
+        return early
 
     def _give_up(self, key: tuple[TableBucket, int, int]) -> None:
         early = self._waiting.pop(key, None)

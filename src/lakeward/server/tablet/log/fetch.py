@@ -183,7 +183,9 @@ class Fetches:
                 try:
                     found = self._find_remote(one, bucket, request, time_is_up=time_is_up)
                     if found is None:
-                        response, selected = self._read_bucket(asked, one, bucket, budget, total == 0, connection)
+                        response, selected = self._read_bucket(
+                            asked, one, bucket, budget, total == 0, connection, request.follower_server_id
+                        )
                         size, rows = selected.size, rows + selected.rows
                     else:
                         response, size = found, 0
@@ -233,7 +235,7 @@ class Fetches:
         return PbFetchLogRespForBucket(
             partition_id=one.partition_id,
             bucket_id=one.bucket_id,
-            high_watermark=self._logs.open(bucket).end_offset,
+            high_watermark=self._buckets.replication.visible_end(bucket, self._logs.open(bucket)),
             log_start_offset=0,
             records=b"",
         )
@@ -246,19 +248,24 @@ class Fetches:
         budget: int,
         at_least_one: bool,
         connection: ServerConnection,
+        follower: int,
     ) -> tuple[PbFetchLogRespForBucket, Selection]:
         table = self._buckets.table(bucket)
         log = self._logs.open(bucket)
         offset = log.start_offset if one.fetch_offset == FROM_EARLIEST else one.fetch_offset
-        if offset < log.start_offset:
+        visible_end = self._buckets.replication.visible_end(bucket, log)
+        if follower >= 0:
+            self._buckets.replication.follower_asks(bucket, follower, offset, log)
+        elif offset < log.start_offset:
             self._refuse_expired(table, bucket, offset, log.start_offset)
-        read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one)
-        selected = self._selections.select(table, asked, read, log.end_offset if read.reaches_end else offset)
+        end = log.end_offset if follower >= 0 else visible_end
+        read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one, until=end)
+        selected = self._selections.select(table, asked, read, end if read.reaches_end else offset)
         self._note_progress(connection, bucket, selected.next_offset)
         response = PbFetchLogRespForBucket(
             partition_id=one.partition_id,
             bucket_id=one.bucket_id,
-            high_watermark=log.end_offset,
+            high_watermark=visible_end,
             log_start_offset=0,  # as Apache Fluss, which does not maintain it
             records=selected.records,
             filtered_end_offset=selected.filtered_end_offset,
@@ -296,7 +303,7 @@ class Fetches:
             if connection.active_at - progress.asked_at > _RECENT_S:
                 continue
             try:
-                if progress.next_offset < self._logs.open(bucket).end_offset:
+                if progress.next_offset < self._buckets.replication.visible_end(bucket, self._logs.open(bucket)):
                     return True
             except LakewardError:
                 continue  # the bucket has been dropped since

@@ -76,9 +76,11 @@ class Appends:
     def _take_all(self, request: ProduceLogRequest, pending: Pending) -> Steps:
         for place, one in enumerate(request.buckets_req):
             bucket = TableBucket(request.table_id, one.partition_id, one.bucket_id)
-            done = self._flushes.guard(bucket, pending.done_at(place))
+            promise = self._buckets.replication.guard(bucket, request.acks, request.timeout_ms, pending.done_at(place))
+            done = self._flushes.guard(bucket, promise)
             try:
                 table = self._buckets.table(bucket)
+                self._buckets.replication.check_write(bucket, request.acks)
                 assert not isinstance(one.records, list)
                 data = memoryview(one.records)
                 spans = cut_batches(data)

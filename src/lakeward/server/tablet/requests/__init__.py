@@ -1,5 +1,6 @@
 """What requests of the tablet role share.
 
+flow            work whose long parts are done here, or beside the loop
 flushes         a write that is answered when its log was synced
 parked_request  a request that is kept
 pending         a write request whose buckets are done one after the other

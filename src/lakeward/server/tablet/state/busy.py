@@ -38,7 +38,7 @@ class BusyBuckets:
         self._threads = threads
         self._working: dict[TableBucket, asyncio.Task[None]] = {}
         self._endings: dict[TableBucket, list[Callable[[], None]]] = {}
-        self._beside: set[asyncio.Task[None]] = set()
+        self._beside: set[asyncio.Task[Any]] = set()
         self._waiting: list[_Waiting] = []
         self._wanted: Counter[TableBucket] = Counter()
         self._waiting_bytes = 0
@@ -62,8 +62,7 @@ class BusyBuckets:
 
     def begin(self, bucket: TableBucket, work: Coroutine[Any, Any, None]) -> None:
         """Work on a bucket that nobody works on; it is nobody else's until the work has ended."""
-        assert bucket not in self._working
-        self._working[bucket] = self._loop.create_task(self._alone(bucket, work))
+        self._hold((bucket,), work)
 
     def alone(self, bucket: TableBucket, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Work on a bucket, on a thread; the result is to be awaited by whoever wants it."""
@@ -71,17 +70,31 @@ class BusyBuckets:
         self.begin(bucket, _wait_for(result))
         return result
 
-    async def _alone(self, bucket: TableBucket, work: Coroutine[Any, Any, None]) -> None:
+    def together(self, buckets: Iterable[TableBucket], work: Coroutine[Any, Any, _T]) -> asyncio.Future[_T]:
+        """Work on buckets that nobody works on; the result is to be awaited by whoever wants it."""
+        result = self._loop.create_task(work)
+        self._beside.add(result)
+        result.add_done_callback(self._beside.discard)
+        self._hold(tuple(dict.fromkeys(buckets)), _wait_for(result))
+        return result
+
+    def _hold(self, buckets: tuple[TableBucket, ...], work: Coroutine[Any, Any, None]) -> None:
+        assert not any(bucket in self._working for bucket in buckets)
+        task = self._loop.create_task(self._alone(buckets, work))
+        self._working.update(dict.fromkeys(buckets, task))
+
+    async def _alone(self, buckets: tuple[TableBucket, ...], work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
         except LakewardError as wrong:
-            _log.error("work on the state of %s failed: %s", bucket, wrong)
+            _log.error("work on the state of %s failed: %s", buckets[0], wrong)
         except Exception:  # noqa: BLE001 - the requests that wait must be answered
-            _log.exception("work on the state of %s failed", bucket)
+            _log.exception("work on the state of %s failed", buckets[0])
         finally:
-            del self._working[bucket]
+            for bucket in buckets:
+                del self._working[bucket]
             if not self._is_stopped:  # else the thread may still be at it
-                for act in self._endings.pop(bucket, ()):
+                for act in [act for bucket in buckets for act in self._endings.pop(bucket, ())]:
                     act()
                 self._release_soon()
 

@@ -12,8 +12,10 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
+from lakeward.server.buckets.replication import Replication
 from lakeward.server.tablet.state.busy import BusyBuckets
 from lakeward.server.tablet.state.kv_tables import KvTables
+from lakeward.storage.kv.store.snapshots import stored_snapshots
 from lakeward.storage.log.log_tablet import Later
 
 if TYPE_CHECKING:
@@ -73,6 +75,21 @@ class States:
                 raise wrong
             state = self._keep(bucket, self._recovery(bucket).run())
         return state
+
+    @property
+    def replication(self) -> Replication:
+        """Who leads a bucket, and how far its replicas have it."""
+        return self._buckets.replication
+
+    def check(self, bucket: TableBucket) -> None:
+        """Refuse a bucket that was dropped since its state was opened."""
+        self._buckets.table(bucket)
+
+    def drop_snapshots(self, bucket: TableBucket, offset: int) -> None:
+        """Take away the snapshots of a state that know more than its log will, which is about to end at an offset."""
+        for snapshot in stored_snapshots(self._buckets.disk, self._buckets.kv_directory(bucket)):
+            if snapshot.log_offset > offset:
+                self._buckets.disk.remove_tree(snapshot.path)
 
     def find(self, bucket: TableBucket) -> KvTablet | None:
         """The state of a bucket if it is open."""

@@ -74,6 +74,11 @@ class SegmentWalk:
         finally:
             file.close()
 
+    def data_of(self, found: Good) -> memoryview:
+        """The bytes of the batch that was found last, as they were checked."""
+        start = found.position - self._piece_at
+        return self._piece[start : start + found.header.size]
+
     def _missing(self, reason: str) -> Iterator[Bad]:
         if self._end_offset is None or self._offset < self._end_offset:
             end = self._offset if self._end_offset is None else self._end_offset

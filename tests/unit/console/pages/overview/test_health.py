@@ -14,6 +14,7 @@ from lakeward.console.pages.overview.health import health_of, health_without_ans
         ({"status": "damaged", "damaged": [{}, {}]}, "damaged", "bad"),
         ({"status": "read-only", "reason": "The disk is full."}, "read-only", "bad"),
         ({"status": "ok", "clock": "It went back."}, "clock in doubt", "warn"),
+        ({"status": "incomplete", "tablet_servers": {"size": 2, "away": [1], "returns": 0}}, "incomplete", "bad"),
         ({"status": "odd"}, "odd", "warn"),
         (None, "answers", "good"),
     ],

@@ -22,6 +22,7 @@ from lakeward.server.coordinator.handlers.caller import Caller
 from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
+from lakeward.server.whereabouts.cluster_map import Door
 
 RECORDING = Path(__file__).parents[4] / "data" / "flink-tiering-0.9.jsonl"
 RECORDED_AT_MS = 1794720709000
@@ -73,7 +74,7 @@ class Replay:
         if exchange.get("response", {}).get("tiering_table"):
             self._let_time_pass()
         try:
-            answer = self.handlers[api](request, Caller(exchange["version"], "localhost", 9123))
+            answer = self.handlers[api](request, Caller(exchange["version"], Door("FLUSS", "localhost", 9123)))
             return 0, decode(api.response, encode(answer))
         except LakewardError as refused:
             return refused.code.value, refused

@@ -28,7 +28,7 @@ def ask(world: World, **asked: Any) -> Any:
 def test_an_empty_request_is_told_the_servers(world: World) -> None:
     """Both roles at the address the caller came in on, and nothing else."""
     answer = ask(world)
-    node = messages.PbServerNode(node_id=0, host=CALLER.host, port=CALLER.port)
+    node = messages.PbServerNode(node_id=0, host=CALLER.door.host, port=CALLER.door.port)
     assert answer == messages.MetadataResponse(coordinator_server=node, tablet_servers=(node,))
 
 

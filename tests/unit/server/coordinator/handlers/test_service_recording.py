@@ -20,6 +20,7 @@ from lakeward.server.coordinator.handlers.handler import Handler
 from lakeward.server.coordinator.handlers.service import handlers
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
+from lakeward.server.whereabouts.cluster_map import Door
 
 RECORDING = Path(__file__).parents[4] / "data" / "client-1.0.jsonl"
 RECORDED_AT_MS = 1794720492339
@@ -66,7 +67,7 @@ def test_every_control_request_of_the_recording_is_answered_alike() -> None:
         asked += 1
         request = decode(api.request, bytes.fromhex(exchange["request_hex"]))
         where = f"exchange {number}, {api.name}"
-        code, answer = answered(served[api], request, Caller(exchange["version"], "localhost", 9123))
+        code, answer = answered(served[api], request, Caller(exchange["version"], Door("FLUSS", "localhost", 9123)))
         assert code == exchange.get("error", {}).get("error_code", 0), f"{where}: {answer}"
         if code == 0:
             recorded = decode(api.response, bytes.fromhex(exchange["response_hex"]))

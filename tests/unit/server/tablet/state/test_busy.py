@@ -192,3 +192,22 @@ class Answered(Asked):
         """Its API."""
 
         name = "SCAN_KV"
+
+
+async def test_buckets_are_held_together(busy: BusyBuckets, answers: list[str]) -> None:
+    """Work on two buckets keeps both until it has ended, whatever comes of it; a bucket may be named twice."""
+    done = threading.Event()
+
+    async def work() -> str:
+        await busy.on_thread(done.wait)
+        raise ErrorCode.KV_STORAGE.error("no")
+
+    result = busy.together([A, B, A], work())
+    for name, *buckets in [("1", A), ("2", B), ("3", C)]:
+        Asked(busy, name, answers, *buckets).come()
+    assert answers == ["3"]
+    done.set()
+    await until(answers, 3)
+    assert answers == ["3", "1", "2"]
+    with pytest.raises(LakewardError, match="no"):
+        await result

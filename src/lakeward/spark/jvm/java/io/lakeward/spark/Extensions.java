@@ -11,12 +11,13 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import scala.runtime.BoxedUnit;
 
-/** spark.sql.extensions: names like `shop.orders$changelog` without backticks, and writes of some columns as such. */
+/** spark.sql.extensions: names like `shop.orders$changelog` without backticks; writes and streams of some columns. */
 public final class Extensions implements SparkSessionExtensionsProvider {
     @Override
     public BoxedUnit apply(SparkSessionExtensions extensions) {
         extensions.injectParser(Extensions::watching);
         extensions.injectHintResolutionRule(GivenColumns::new);
+        extensions.injectPreCBORule(session -> new PrunedStreams());
         MultisetAggregate.register(extensions);
         SumAggregate.register(extensions);
         return BoxedUnit.UNIT;

@@ -20,7 +20,12 @@ final class FlussScan implements Scan, Batch, SupportsReportStatistics {
     private boolean streaming;
 
     FlussScan(ReadSpec spec) {
+        this(spec, false);
+    }
+
+    FlussScan(ReadSpec spec, boolean streaming) {
         this.spec = spec;
+        this.streaming = streaming;
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow
 /** A table read as a stream, micro-batch by micro-batch; Python knows the offsets, Spark keeps them. */
 final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
     private final ReadSpec spec;
+    private final FlussStream origin;
     private JsonNode settings;
     private String until;
     private String newest;
@@ -27,6 +28,33 @@ final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow
 
     FlussStream(ReadSpec spec) {
         this.spec = spec;
+        this.origin = this;
+    }
+
+    private FlussStream(ReadSpec spec, FlussStream origin) {
+        this.spec = spec;
+        this.origin = origin;
+    }
+
+    /** The same stream for a micro-batch that reads only these columns. */
+    FlussStream only(String... columns) {
+        return new FlussStream(spec.only(columns), origin);
+    }
+
+    /** What Spark plans it with. */
+    FlussScan scan() {
+        return new FlussScan(spec, true);
+    }
+
+    /** Spark counts the rows of a stream by what is equal to it, and keeps the whole one. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FlussStream && ((FlussStream) other).origin == origin;
+    }
+
+    @Override
+    public int hashCode() {
+        return System.identityHashCode(origin);
     }
 
     @Override

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
@@ -48,7 +47,7 @@ final class GivenColumns extends Rule<LogicalPlan> {
         if (columns == null) return plan;
         columns.addAll(CollectionConverters.asJava(plan.partitionSpec().keySet()));
         UnresolvedRelation table = (UnresolvedRelation) plan.table();
-        return copied(plan, part -> part == table ? copied(table, each -> told(each, columns)) : part);
+        return Plans.copied(plan, part -> part == table ? Plans.copied(table, each -> told(each, columns)) : part);
     }
 
     /** A DataFrame's write has its options in the command, and either in the table too or there alone. */
@@ -57,8 +56,8 @@ final class GivenColumns extends Rule<LogicalPlan> {
         LogicalPlan table = (LogicalPlan) command.table();
         if (!command.isByName() || !command.query().resolved() || !(isOurs(table) || isLoaded(table))) return plan;
         List<String> columns = names(command.query());
-        return copied(plan, part -> {
-            if (part == table) return hasOptions(table) ? copied(table, each -> told(each, columns)) : table;
+        return Plans.copied(plan, part -> {
+            if (part == table) return hasOptions(table) ? Plans.copied(table, each -> told(each, columns)) : table;
             return part instanceof scala.collection.immutable.Map ? told((scala.collection.immutable.Map<?, ?>) part, columns) : part;
         });
     }
@@ -94,13 +93,6 @@ final class GivenColumns extends Rule<LogicalPlan> {
         List<String> names = new ArrayList<>();
         for (Iterator<Attribute> each = query.output().iterator(); each.hasNext(); ) names.add(each.next().name());
         return names;
-    }
-
-    /** By its parts and not by its constructor, which has more of them with each version of Spark. */
-    private static LogicalPlan copied(LogicalPlan plan, UnaryOperator<Object> change) {
-        List<Object> parts = new ArrayList<>();
-        for (Iterator<Object> each = plan.productIterator(); each.hasNext(); ) parts.add(change.apply(each.next()));
-        return plan.makeCopy(parts.toArray());
     }
 
     private static Object told(Object part, List<String> columns) {

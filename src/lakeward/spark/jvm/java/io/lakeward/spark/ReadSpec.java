@@ -20,6 +20,13 @@ final class ReadSpec implements Serializable {
         this.request = request.toString();
     }
 
+    /** The same with these columns of it. */
+    ReadSpec only(String... columns) {
+        StructType chosen = new StructType();
+        for (String name : columns) chosen = chosen.add(schema.apply(name));
+        return new ReadSpec(settings, table, chosen, (ObjectNode) Json.parse(request));
+    }
+
     BridgeSettings settings() {
         return settings;
     }

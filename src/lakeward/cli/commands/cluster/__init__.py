@@ -1,0 +1,4 @@
+"""Part of somebody else's cluster.
+
+tablet  a tablet server of an Apache Fluss cluster
+"""

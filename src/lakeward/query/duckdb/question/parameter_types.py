@@ -1,0 +1,91 @@
+"""What types the parameters of a statement have, by where they stand: DuckDB binds a text there, and says as what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+_MARK = "lakeward parameter "
+_UNKNOWN = "VARCHAR"
+
+
+class Template(Protocol):
+    """A statement with places for values."""
+
+    @property
+    def parameters(self) -> int:
+        """How many there are."""
+
+    @property
+    def counts(self) -> frozenset[int]:
+        """Those that say how many rows are wanted, from 1 on; DuckDB would take no text there."""
+
+    def with_values(self, literals: Sequence[str]) -> str:
+        """Its text with a literal in each place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A column for each parameter, a text where its type is open; and a literal for each that has no value."""
+
+    schema: pa.Schema
+    nulls: list[str]
+
+
+def find_parameters(duck: Any, template: Template, known: Sequence[str | None]) -> Parameters:
+    """The parameters of a statement; `known` are types that somebody gave, as DuckDB calls them.
+
+    `duck` has the tables that the statement names, as anything that can be bound.
+    """
+    given = dict(enumerate(known, 1))
+    found = {number: given.get(number) or "BIGINT" for number in template.counts}
+    found |= {number: kind for number, kind in given.items() if kind is not None}
+    every = range(1, template.parameters + 1)
+    if len(found) < len(every):
+        sql = template.with_values([_stand_in(number, found, template.counts) for number in every])
+        told = json.loads(duck.execute("SELECT json_serialize_plan(?::VARCHAR)", [sql]).fetchone()[0])
+        found = dict(_casts(told.get("plans") or [], None)) | found
+    if not every:
+        return Parameters(pa.schema([]), [])
+    nulls = [f"CAST(NULL AS {found[number]})" if number in found else "NULL" for number in every]
+    columns = (f"CAST(NULL AS {found.get(number, _UNKNOWN)}) AS parameter_{number}" for number in every)
+    return Parameters(duck.execute(f"SELECT {', '.join(columns)}").to_arrow_reader(1).schema, nulls)
+
+
+def _stand_in(number: int, found: dict[int, str], counts: frozenset[int]) -> str:
+    if number in counts:
+        return "1"
+    return f"CAST(NULL AS {found[number]})" if number in found else f"'{_MARK}{number}'"
+
+
+def _casts(node: Any, kind: str | None) -> Iterator[tuple[int, str]]:
+    """The type that each mark is cast to, as DuckDB writes it."""
+    if isinstance(node, list):
+        for one in node:
+            yield from _casts(one, None)
+    elif isinstance(node, dict):
+        value = node.get("value")
+        text = value.get("value") if isinstance(value, dict) else None
+        if isinstance(text, str) and text.startswith(_MARK) and kind is not None:
+            yield int(text.removeprefix(_MARK)), kind
+        into = _type_name(node["return_type"]) if node.get("expression_class") == "BOUND_CAST" else None
+        for one in node.values():
+            yield from _casts(one, into)
+
+
+def _type_name(kind: dict[str, Any]) -> str | None:
+    info = kind.get("type_info") or {}
+    name = str(kind["id"])
+    if name == "DECIMAL":
+        return f"DECIMAL({info['width']}, {info['scale']})"
+    if name == "LIST":
+        inner = _type_name(info["child_type"])
+        return None if inner is None else f"{inner}[]"
+    return None if name in {"STRUCT", "MAP", "ENUM", "ARRAY", "UNION"} else _SPELLED.get(name, name)
+
+
+_SPELLED = {"TIMESTAMP_WITH_TIME_ZONE": "TIMESTAMPTZ", "TIME_WITH_TIME_ZONE": "TIMETZ"}

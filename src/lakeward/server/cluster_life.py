@@ -1,0 +1,78 @@
+"""A tablet server of an Apache Fluss cluster: registered in its ZooKeeper, obeying its coordinator."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options import server as rows
+from lakeward.options.endpoint import Endpoint
+from lakeward.options.server_options import ServerOptions
+from lakeward.protocol.api import Api
+from lakeward.protocol.messages.servers.reports import ControlledShutdownRequest
+from lakeward.rpc.pool import ChannelPool
+from lakeward.server.doors import Doors
+from lakeward.server.front import ListenerAddress
+from lakeward.server.node import start_node
+from lakeward.server.replica.seat import CoordinatorAtAddress, Seat
+from lakeward.server.tablet_roles import Membership
+from lakeward.server.zookeeper.session import ZooKeeperSession, ZooKeeperSettings
+
+_log = logging.getLogger(__name__)
+_SHUTDOWN_S = 4.0
+_SHUTDOWN_TRIES = 4
+
+
+async def live_in_cluster(
+    options: ServerOptions, server_id: int, stopping: asyncio.Event, ready: Callable[[list[ListenerAddress]], None]
+) -> None:
+    """Serve until somebody wants it to stop; `ready` hears where, once the cluster knows of it."""
+    listener = options.get(rows.INTERNAL_LISTENER)
+    pool = ChannelPool()
+    coordinator = CoordinatorAtAddress(pool, listener)
+    session = ZooKeeperSession(zookeeper_settings(options), coordinator.move)
+    await session.open()
+    doors = Doors.of_this_machine()
+    try:
+        seat = Seat(pool, coordinator, listener, session)
+        node = await start_node(options, doors, member=Membership(server_id, coordinator), seat=seat)
+        try:
+            listeners = [Endpoint(one.name, one.told_host or one.host, one.port) for one in node.addresses]
+            await session.register(server_id, listeners, doors.clock.now_ms)
+            ready(node.addresses)
+            await stopping.wait()
+            await _hand_over(coordinator, server_id)
+        finally:
+            await node.stop()
+    finally:
+        await session.close()
+        await pool.close()
+
+
+async def _hand_over(coordinator: CoordinatorAtAddress, server_id: int) -> None:
+    """Have others lead what this server leads, before it goes; if nobody answers, it goes all the same."""
+    request = ControlledShutdownRequest(tablet_server_id=server_id, tablet_server_epoch=-1)
+    try:
+        async with asyncio.timeout(_SHUTDOWN_S):
+            for _ in range(_SHUTDOWN_TRIES):
+                answer = await coordinator.ask(Api.CONTROLLED_SHUTDOWN, request)
+                if not answer.remaining_leader_buckets:
+                    return
+                await asyncio.sleep(_SHUTDOWN_S / _SHUTDOWN_TRIES)
+    except (TimeoutError, LakewardError) as wrong:
+        _log.warning("the coordinator did not hand over what this server leads: %s", wrong)
+
+
+def zookeeper_settings(options: ServerOptions) -> ZooKeeperSettings:
+    """Where ZooKeeper is; INVALID_CONFIG when nobody says."""
+    hosts = options.get(rows.ZOOKEEPER_ADDRESS)
+    if hosts is None:
+        raise ErrorCode.INVALID_CONFIG.error("Where is ZooKeeper? Say --zookeeper HOST:PORT, or set zookeeper.address.")
+    return ZooKeeperSettings(
+        hosts,
+        options.get(rows.ZOOKEEPER_ROOT).rstrip("/"),
+        options.get(rows.ZOOKEEPER_SESSION_TIMEOUT),
+        options.get(rows.ZOOKEEPER_CONNECT_TIMEOUT),
+    )

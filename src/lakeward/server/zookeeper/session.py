@@ -1,0 +1,188 @@
+"""ZooKeeperSession: this server's name in a cluster's ZooKeeper, kept there through lost connections and sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lakeward.errors import ErrorCode, LakewardError
+from lakeward.options.endpoint import Endpoint
+from lakeward.server.zookeeper import nodes
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
+
+_log = logging.getLogger(__name__)
+_AGAIN_S = 1.0
+_ATTEMPTS = 10
+Addresses = dict[str, tuple[str, int]]
+
+
+class ZooKeeperSettings(NamedTuple):
+    """Where ZooKeeper is, and how patient this server is with it."""
+
+    hosts: str
+    root: str
+    session_timeout_ms: int
+    connect_timeout_ms: int
+
+
+class ZooKeeperSession:
+    """Registers, again after every session that was lost; hears where the coordinator is."""
+
+    def __init__(self, settings: ZooKeeperSettings, on_coordinator: Callable[[Addresses | None], None]) -> None:
+        """`on_coordinator` is told, on the loop, where the coordinator is whenever that changes; None while none is."""
+        self._settings = settings
+        self._on_coordinator = on_coordinator
+        self._loop = asyncio.get_running_loop()
+        self._client = self._new_client()
+        self._content: Callable[[], bytes] | None = None
+        self._server_id = -1
+        self._registering: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    def _new_client(self) -> KazooClient:
+        try:
+            from kazoo.client import KazooClient
+        except ModuleNotFoundError as missing:
+            raise ErrorCode.INVALID_CONFIG.error(
+                "A tablet server of an Apache Fluss cluster needs kazoo: pip install 'lakeward[cluster]'."
+            ) from missing
+        settings = self._settings
+        return KazooClient(
+            hosts=settings.hosts,
+            timeout=settings.session_timeout_ms / 1000,
+            connection_retry={"max_tries": -1, "max_delay": 2.0},
+            logger=logging.getLogger("lakeward.zookeeper"),
+        )
+
+    async def open(self) -> None:
+        """Connect, and follow the coordinator; NETWORK when ZooKeeper is not there."""
+        from kazoo.handlers.threading import KazooTimeoutError
+
+        settings = self._settings
+        try:
+            await self._beside(lambda: self._client.start(timeout=settings.connect_timeout_ms / 1000))
+        except KazooTimeoutError as late:
+            raise ErrorCode.NETWORK.error(
+                f"ZooKeeper at {settings.hosts} was not reached within {settings.connect_timeout_ms} ms."
+            ) from late
+        self._client.add_listener(self._hear_state)
+        await self._beside(self._watch_coordinator)
+
+    def _watch_coordinator(self) -> None:
+        def tell(content: bytes | None, _: object) -> None:
+            self._loop.call_soon_threadsafe(self._tell_coordinator, content)
+
+        self._client.DataWatch(self._settings.root + nodes.COORDINATOR, tell)
+
+    def _tell_coordinator(self, content: bytes | None) -> None:
+        if self._is_closed:
+            return
+        try:
+            self._on_coordinator(None if content is None else nodes.addresses(content, nodes.COORDINATOR))
+        except LakewardError as wrong:
+            _log.error("%s", wrong)
+
+    # -- registered
+
+    async def register(self, server_id: int, listeners: list[Endpoint], now_ms: Callable[[], int]) -> None:
+        """Be a tablet server of the cluster from now on; waits while another one, or an earlier life, has the id."""
+        self._server_id = server_id
+        self._content = lambda: nodes.registration(listeners, now_ms(), None)
+        await self._register()
+
+    async def _register(self) -> None:
+        from kazoo.exceptions import KazooException, NodeExistsError
+
+        path = self._settings.root + nodes.server_path(self._server_id)
+        is_told = False
+        while not self._is_closed and self._content is not None:
+            create = partial(self._client.create, path, self._content(), ephemeral=True, makepath=True)
+            try:
+                await self._beside(create)
+            except NodeExistsError:
+                if await self._is_mine(path):
+                    return
+                if not is_told:
+                    _log.warning("tablet server %d is still registered at %s; waiting", self._server_id, path)
+                is_told = True
+            except KazooException as wrong:
+                _log.warning("tablet server %d is not registered yet: %r", self._server_id, wrong)
+            else:
+                _log.info("registered as tablet server %d at %s", self._server_id, path)
+                return
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _is_mine(self, path: str) -> bool:
+        """Whether the node that is there was made by this session: a creation that was answered too late."""
+        from kazoo.exceptions import KazooException
+
+        try:
+            found = await self._beside(lambda: self._client.exists(path))
+        except KazooException:
+            return False
+        client_id = self._client.client_id
+        return found is not None and client_id is not None and found.ephemeralOwner == client_id[0]
+
+    def _hear_state(self, state: str) -> None:
+        """On a thread of kazoo's: a session was lost or found."""
+        self._loop.call_soon_threadsafe(self._meet_state, state)
+
+    def _meet_state(self, state: str) -> None:
+        if self._is_closed:
+            return
+        _log.info("ZooKeeper: %s", state)
+        is_idle = self._registering is None or self._registering.done()
+        # After a session was lost the node is gone; after a connection was, it is still there, and ours.
+        if state == "CONNECTED" and self._content is not None and is_idle:
+            self._registering = self._loop.create_task(self._register())
+
+    # -- counters
+
+    async def take_number(self, path: str, count: int = 1) -> int:
+        """The first of some numbers of a counter, which nobody else gets."""
+        number: int = await self._beside(lambda: self.take_number_now(path, count))
+        return number
+
+    def take_number_now(self, path: str, count: int) -> int:
+        """The same, waited for on this thread."""
+        from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError
+
+        path = self._settings.root + path
+        for _ in range(_ATTEMPTS):
+            try:
+                content, stat = self._client.get(path)
+                value = nodes.counter_value(content)
+                self._client.set(path, nodes.counter_node(value + count), version=stat.version)
+            except NoNodeError:
+                try:
+                    self._client.create(path, nodes.counter_node(count), makepath=True)
+                except NodeExistsError:
+                    continue
+                return 0
+            except BadVersionError:
+                continue
+            except KazooException as wrong:
+                raise ErrorCode.NETWORK.error(f"ZooKeeper gave no number of {path}: {wrong!r}.") from wrong
+            return value
+        raise ErrorCode.NETWORK.error(f"ZooKeeper gave no number of {path}: too many ask at the same time.")
+
+    # -- ending
+
+    async def close(self) -> None:
+        """Leave: the registration goes with the session."""
+        self._is_closed = True
+        if self._registering is not None:
+            self._registering.cancel()
+        await self._beside(self._client.stop)
+        await self._beside(self._client.close)
+
+    def _beside(self, work: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
+        async def run() -> Any:
+            return await self._loop.run_in_executor(None, work)
+
+        return run()

@@ -1,0 +1,197 @@
+"""Questions about Postgres's catalog in words that DuckDB has: other schemas, no classes of types, no collations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lakeward.sql_server.postgres.codec.sql_text import SqlText, Token, literal, replace_pieces
+from lakeward.sql_server.postgres.pg_catalog.macros import FUNCTIONS
+
+_CATALOG, _INFORMATION = "pg_catalog", "information_schema"
+#: Types that DuckDB does not have, and those that stand for them.
+_TYPES = {
+    "name": "VARCHAR",
+    "char": "VARCHAR",
+    "text": "VARCHAR",
+    "regclass": "VARCHAR",
+    "regtype": "VARCHAR",
+    "regproc": "VARCHAR",
+    "regrole": "VARCHAR",
+    "regnamespace": "VARCHAR",
+    "oid": "BIGINT",
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "bool": "BOOLEAN",
+}
+_LOOKED_UP = {"regclass", "regtype", "regnamespace", "regproc"}
+#: Functions that ask about the catalog, wherever they stand.
+_ASKS = re.compile("pg_|has_.*_privilege|to_reg|(obj|col|shobj)_description|current_setting")
+_PLAIN_LIST = re.compile(r"'\{[^{}'\\]+\}'")
+_RENAMED = {"current_setting": "setting_of"}
+
+
+def is_about_catalog(statement: SqlText) -> bool:
+    """Whether it names anything of the catalog."""
+    tokens = statement.tokens
+    return any(
+        token.name in {_CATALOG, _INFORMATION}
+        or _is_table(token.name)
+        or (token.name in _LOOKED_UP and at > 0 and tokens[at - 1].text == "::")
+        or (_ASKS.match(token.name) is not None and _texts(tokens, at + 1, 1) == ["("])
+        for at, token in enumerate(tokens)
+        if token.kind in {"word", "quoted"}
+    )
+
+
+def rewrite(statement: SqlText, database: str | None) -> str:
+    """The text for DuckDB; tables are visible that are in `database`, or all where it is None."""
+    tokens = list(statement.tokens)
+    changes: dict[int, tuple[int, str]] = {}
+    at = 0
+    while at < len(tokens):
+        end, new = _piece(tokens, at, database)
+        if new is not None:
+            last = tokens[end - 1]
+            changes[tokens[at].at] = last.at + len(last.text), new
+        at = end
+    return replace_pieces(statement.sql, changes)
+
+
+def _piece(tokens: list[Token], at: int, database: str | None) -> tuple[int, str | None]:
+    """What the tokens from here on become, and where the next ones begin; None for what stays."""
+    token = tokens[at]
+    if token.upper == "OPERATOR" and _texts(tokens, at + 1, 3)[:1] == ["("]:
+        end = next(n for n in range(at, len(tokens)) if tokens[n].text == ")")
+        return end + 1, " " + "".join(t.text for t in tokens[at + 2 : end] if t.name not in {_CATALOG, "."}) + " "
+    if [t.upper for t in tokens[at : at + 4]] == ["=", "ANY", "(", "["]:
+        return _in_list(tokens, at)
+    if token.text == "=" and _is_text_list(tokens, at):
+        words = tokens[at + 3].text[2:-2].replace('"', "").split(",")
+        return at + 5, f" IN ({', '.join(map(literal, words))})"
+    if token.upper == "COLLATE":
+        return (at + 4 if _texts(tokens, at + 2, 1) == ["."] else at + 2), " "
+    if token.kind == "text" and _is_pattern(tokens, at):
+        return at + 1, _whole_pattern(token.text)
+    if token.kind == "text" and _texts(tokens, at + 1, 1) == ["::"]:
+        name, end = _type_name(tokens, at + 2)
+        if name in _LOOKED_UP:
+            return end, f"pgc.{name}_oid({token.text})"
+        if _texts(tokens, end, 2) == ["[", "]"] and _PLAIN_LIST.fullmatch(token.text):
+            inner = token.text[2:-2].replace('"', "")
+            return end + 2, f"string_split('{inner}', ',')::{_TYPES.get(name, name)}[]"
+    if token.upper == "CAST" and _is_looked_up(tokens, at):
+        return at + 6, f"pgc.{tokens[at + 4].name}_oid({tokens[at + 2].text})"
+    if token.upper == "AS" and at + 1 < len(tokens) and tokens[at + 1].name in _TYPES and _is_cast(tokens, at):
+        return at + 2, f"AS {_TYPES[tokens[at + 1].name]}"
+    if _is_alias_of_series(tokens, at):
+        return at + 1, f"{token.text}({token.text})"
+    if token.text == "::":
+        name, end = _type_name(tokens, at + 1)
+        return (end, f"::{_TYPES[name]}") if name in _TYPES else (at + 1, None)
+    if token.kind not in {"word", "quoted"}:
+        return at + 1, None
+    if token.name in {_CATALOG, _INFORMATION} and _texts(tokens, at + 1, 1) == ["."]:
+        return _qualified_name(tokens, at, database)
+    is_behind_dot = at > 0 and tokens[at - 1].text == "."
+    if is_behind_dot or token.kind == "quoted":
+        return at + 1, None
+    follows = (_texts(tokens, at + 1, 1) or [""])[0]
+    if token.name == "json_build_object":
+        return at + 1, "json_object"
+    if token.name in FUNCTIONS | _RENAMED.keys() and follows == "(":
+        return _call(tokens, at, database)
+    if _is_table(token.name) and follows not in {"(", "."}:
+        return at + 1, f"pgc.{token.text}"
+    return at + 1, None
+
+
+def _is_text_list(tokens: list[Token], at: int) -> bool:
+    """Whether it is `= ANY('{a,b}')`."""
+    if [t.upper for t in tokens[at + 1 : at + 3]] != ["ANY", "("] or _texts(tokens, at + 4, 1) != [")"]:
+        return False
+    return tokens[at + 3].kind == "text" and _PLAIN_LIST.fullmatch(tokens[at + 3].text) is not None
+
+
+def _in_list(tokens: list[Token], at: int) -> tuple[int, str | None]:
+    """`= ANY([…])` as `IN […]`, which DuckDB takes in a join as well."""
+    depth = 0
+    for end in range(at + 3, len(tokens)):
+        depth += (tokens[end].text == "[") - (tokens[end].text == "]")
+        if not depth:
+            is_whole = _texts(tokens, end + 1, 1) == [")"]
+            return (end + 2, " IN " + " ".join(_texts(tokens, at + 3, end - at - 2))) if is_whole else (at + 1, None)
+    return at + 1, None
+
+
+def _qualified_name(tokens: list[Token], at: int, database: str | None) -> tuple[int, str | None]:
+    name = tokens[at + 2]
+    if tokens[at].name == _INFORMATION and name.name not in FUNCTIONS:
+        return at + 3, f"ischema.{name.text}"
+    if name.name == "pg_get_keywords":
+        return at + 5, "pgc.pg_keywords"
+    if _texts(tokens, at + 3, 1) == ["("]:
+        return _call(tokens, at + 2, database) if name.name in FUNCTIONS | _RENAMED.keys() else (at + 3, name.text)
+    return at + 3, f"pgc.{name.text}"
+
+
+def _call(tokens: list[Token], named: int, database: str | None) -> tuple[int, str | None]:
+    """A call of a function of ours."""
+    name = tokens[named].name
+    if name == "pg_table_is_visible" and database is not None:
+        return named + 2, f"pgc.is_in({literal(database)}, "
+    return named + 1, f"pgc.{_RENAMED.get(name, name)}"
+
+
+def _type_name(tokens: list[Token], at: int) -> tuple[str, int]:
+    if _texts(tokens, at, 2)[1:] == ["."]:
+        at += 2
+    return (tokens[at].name if at < len(tokens) else ""), at + 1
+
+
+def _texts(tokens: Sequence[Token], at: int, count: int) -> list[str]:
+    return [token.text for token in tokens[at : at + count]]
+
+
+def _is_looked_up(tokens: list[Token], at: int) -> bool:
+    """Whether it is CAST('name' AS regclass), and the like."""
+    part = tokens[at : at + 6]
+    shape = [t.kind if n == 2 else t.upper for n, t in enumerate(part)]
+    return shape[:4] == ["CAST", "(", "text", "AS"] and len(part) == 6 and part[4].name in _LOOKED_UP
+
+
+def _is_cast(tokens: list[Token], at: int) -> bool:
+    """Whether AS belongs to a CAST; else a name of a type behind it is one that somebody gives a column."""
+    return _texts(tokens, at + 2, 1) == [")"]
+
+
+def _is_alias_of_series(tokens: list[Token], at: int) -> bool:
+    """Whether it names the rows of generate_series(…), which in Postgres are values by that name."""
+    if tokens[at].kind != "word" or tokens[at].upper in {"ON", "WHERE", "AS", "JOIN", "LEFT", "ORDER", "CROSS"}:
+        return False
+    if at < 3 or tokens[at - 1].text != ")" or _texts(tokens, at + 1, 1) == ["("]:
+        return False
+    depth = 0
+    for before in range(at - 1, 0, -1):
+        depth += (tokens[before].text == ")") - (tokens[before].text == "(")
+        if not depth:
+            return tokens[before - 1].name in {"generate_series", "unnest"}
+    return False
+
+
+def _is_pattern(tokens: list[Token], at: int) -> bool:
+    """Whether it stands behind `~` or `!~`, or behind OPERATOR(pg_catalog.~)."""
+    before = _texts(tokens, max(at - 2, 0), min(at, 2))
+    return before[-1:] == ["~"] or before == ["~", ")"]
+
+
+def _whole_pattern(text: str) -> str:
+    """The pattern for a match of the whole text, which is what DuckDB's `~` does."""
+    inner = text[1:-1]
+    inner = inner if inner.startswith("^") else f".*{inner}"
+    return f"'{inner}'" if inner.endswith("$") else f"'{inner}.*'"
+
+
+def _is_table(name: str) -> bool:
+    return name.startswith("pg_") and name not in FUNCTIONS and not name.startswith("pg_get_")

@@ -1,0 +1,97 @@
+"""Words that stand for the session: `current_user`, `version()`. DuckDB would answer them for itself."""
+
+from __future__ import annotations
+
+import re
+
+from lakeward.runtime.version import VERSION
+from lakeward.sql_server.postgres.codec.sql_text import SqlText, Token, literal, replace_pieces, statements_of
+from lakeward.sql_server.postgres.variables import SERVER_VERSION, Variables
+
+#: Functions that Postgres calls without brackets.
+_BARE = {"current_user", "session_user", "user", "current_role", "current_catalog", "current_schema"}
+_BYTEA = re.compile(r"E?'\\{1,2}x((?:[0-9a-fA-F]{2})*)'")
+
+
+def session_values(user: str, database: str, variables: Variables, backend: int) -> dict[str, str]:
+    """Each such function, and the literal that it comes to."""
+    schema = literal(variables.database or "public")
+    return {
+        "current_user": literal(user),
+        "session_user": literal(user),
+        "user": literal(user),
+        "current_role": literal(user),
+        "current_catalog": literal(database),
+        "current_database": literal(database),
+        "current_schema": schema,
+        "version": literal(f"PostgreSQL {SERVER_VERSION} (Lakeward {VERSION})"),
+        "pg_backend_pid": str(backend),
+        "pg_is_in_recovery": "false",
+        "txid_current": "1",
+        "inet_server_addr": "NULL",
+        "inet_client_addr": "NULL",
+    }
+
+
+def with_duck_spellings(statement: SqlText) -> SqlText:
+    """What DuckDB would take for something else: `'\\x00ff'::bytea` are two bytes."""
+    tokens, changes = statement.tokens, dict[int, tuple[int, str]]()
+    for at, token in enumerate(tokens[:-2]):
+        is_bytes = token.kind == "text" and tokens[at + 1].text == "::" and tokens[at + 2].name == "bytea"
+        found = _BYTEA.fullmatch(token.text) if is_bytes else None
+        if found is not None:
+            end = tokens[at + 2]
+            changes[token.at] = end.at + len(end.text), f"from_hex('{found[1]}')"
+    return statements_of(replace_pieces(statement.sql, changes))[0] if changes else statement
+
+
+def with_session_words(statement: SqlText, values: dict[str, str], variables: Variables) -> str:
+    """The text with the values of these functions; columns of the same name, behind a dot, stay."""
+    tokens, changes = statement.tokens, dict[int, tuple[int, str]]()
+    for at, token in enumerate(tokens):
+        if token.kind == "word" and token.name == "current_setting":
+            changes |= _setting(tokens, at, variables)
+        if token.kind != "word" or token.name not in values:
+            continue
+        begin = at
+        if at >= 2 and tokens[at - 1].text == ".":
+            if tokens[at - 2].name != "pg_catalog":
+                continue
+            begin = at - 2
+        is_called = [t.text for t in tokens[at + 1 : at + 3]] == ["(", ")"]
+        if not is_called and (token.name not in _BARE or (tokens[at + 1 : at + 2] and tokens[at + 1].text in "(.")):
+            continue
+        if at and tokens[at - 1].upper == "AS":
+            continue
+        last = tokens[at + 2] if is_called else token
+        # An answer is named after the function, as Postgres does it.
+        changes[tokens[begin].at] = (
+            last.at + len(last.text),
+            values[token.name] + _alias(statement, begin, at, is_called),
+        )
+    return replace_pieces(statement.sql, changes)
+
+
+def _setting(tokens: tuple[Token, ...], at: int, variables: Variables) -> dict[int, tuple[int, str]]:
+    """A setting that is asked for by its name, which each session answers for itself."""
+    end = next((n for n in range(at, len(tokens)) if tokens[n].text == ")"), at)
+    if tokens[at + 1 : at + 2] and tokens[at + 2 : at + 3] and tokens[at + 2].kind == "text":
+        begin = at - 2 if at >= 2 and tokens[at - 1].text == "." else at
+        is_bearable = any(token.upper == "TRUE" for token in tokens[at:end])
+        value = variables.find(tokens[at + 2].text[1:-1]) if is_bearable else variables.get(tokens[at + 2].text[1:-1])
+        return {tokens[begin].at: (tokens[end].at + 1, "NULL" if value is None else literal(value))}
+    return {}
+
+
+def _alias(statement: SqlText, begin: int, at: int, is_called: bool) -> str:
+    """` AS name` where it is a column of the answer by itself."""
+    tokens = statement.tokens
+    before = tokens[begin - 1].upper if begin else ""
+    after = at + (3 if is_called else 1)
+    follows = tokens[after].upper if after < len(tokens) else ""
+    is_alone = before in {"SELECT", ","} and follows in {"", ",", "FROM", "WHERE"}
+    return f" AS {tokens[at].name}" if is_alone and begin <= _first_from(statement) else ""
+
+
+def _first_from(statement: SqlText) -> int:
+    return next((n for n, token in enumerate(statement.tokens) if token.upper == "FROM"), len(statement.tokens))

@@ -1,0 +1,302 @@
+"""What a session does with each kind of statement: answer it, obey it, or say why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from lakeward.sql_server.frame.house import House
+from lakeward.sql_server.postgres.codec.pg_types import oid_of, plain_names
+from lakeward.sql_server.postgres.codec.sql_text import SqlText, statements_of
+from lakeward.sql_server.postgres.copying import CopyForm, copied_of
+from lakeward.sql_server.postgres.cursors import Cursor, Cursors, declared_of, wanted_of
+from lakeward.sql_server.postgres.parameters import cast_oids, duck_type_of, literal_of
+from lakeward.sql_server.postgres.pg_catalog.catalogs import PgCatalogs
+from lakeward.sql_server.postgres.pg_catalog.rewrite import is_about_catalog, rewrite
+from lakeward.sql_server.postgres.portal import Portal
+from lakeward.sql_server.postgres.session_words import session_values, with_duck_spellings, with_session_words
+from lakeward.sql_server.postgres.startup import Newcomer
+from lakeward.sql_server.postgres.states import StateError
+from lakeward.sql_server.postgres.variables import Variables, setting_of, shown_of
+from lakeward.sql_server.work.statement import Statement
+
+_READS = {"SELECT", "WITH", "VALUES", "FROM", "(", "EXPLAIN", "TABLE", "DESCRIBE", "SUMMARIZE", "PIVOT", "UNPIVOT"}
+_WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE", "COMMENT"}
+_NOT_HERE = {"PREPARE", "EXECUTE", "LISTEN", "NOTIFY", "CALL", "DO", "CHECKPOINT", "LOAD", "REASSIGN", "SECURITY"}
+_WRITES |= {"VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH", "LOCK", "IMPORT"}
+
+
+@dataclass(slots=True)
+class Plain:
+    """Rows that are there already."""
+
+    schema: pa.Schema
+    batches: list[pa.RecordBatch]
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self.batches)
+
+
+@dataclass(slots=True)
+class Work:
+    """A statement that is understood: rows to send, or a tag alone."""
+
+    tag: str
+    portal: Portal | None = None
+    #: What can be stopped while its rows are sent.
+    asked: Statement | None = None
+    #: How rows are written, for COPY.
+    copies: CopyForm | None = None
+    #: How many rows a FETCH wants, 0 for all; None for what is no FETCH.
+    fetches: int | None = None
+    changed: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What comes of a statement, None for one without rows; and the types of its parameters."""
+
+    portal: Portal | None
+    oids: Sequence[int]
+
+
+class Statements:
+    """Those of one session; `transaction` is `I`, `T` or `E`, as the protocol has it."""
+
+    def __init__(
+        self, house: House, newcomer: Newcomer, variables: Variables, catalogs: PgCatalogs, backend: int
+    ) -> None:
+        self._house = house
+        self._newcomer = newcomer
+        self.variables = variables
+        self.transaction = "I"
+        self.running: Statement | None = None
+        self._backend = backend
+        self._catalogs = catalogs
+        self._cursors = Cursors()
+        self._who = newcomer.member.name or f"connection {backend}"
+
+    def stop(self) -> None:
+        """End what is running; from any thread."""
+        running = self.running
+        if running is not None:
+            running.stop("canceling statement due to user request")
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._cursors.close_all(is_over=True)
+
+    def cursor(self, name: str) -> Portal | None:
+        """The answer of a cursor, which is a portal as well; None if there is none."""
+        return self._cursors.portal(name)
+
+    def begin(self, statement: SqlText, sql: str, formats: list[int]) -> Work:
+        """A statement with its values put in. Blocks until its first rows are there."""
+        words = statement.words
+        self._check_transaction(words[0])
+        if words[0] in _READS:
+            return self._answer(statements_of(sql)[0], formats)
+        obey = _OBEYED.get(words[0])
+        if obey is not None:
+            return obey(self, statement, formats)
+        if words[0] in _WRITES:
+            raise StateError(
+                "25006",
+                f"cannot execute {words[0]} in a read-only transaction",
+                "Rows are written by `lakeward append` and `lakeward upsert`, the Python API, or Spark.",
+            )
+        if words[0] in _NOT_HERE:
+            raise StateError("0A000", f"{words[0]} is not done here: SQL reads tables of the cluster.")
+        raise StateError("42601", f'syntax error at or near "{statement.tokens[0].text}"')
+
+    def describe(self, statement: SqlText, oids: Sequence[int]) -> Described:
+        """What the rows and parameters of a statement look like, without them; it is not obeyed yet."""
+        if is_silent(statement):
+            return Described(None, oids)
+        if statement.words[0] == "FETCH":
+            return Described(self._cursors.find(wanted_of(statement).name).portal, oids)
+        nulls = statement.with_values([literal_of(None, oid, 0) for oid in oids])
+        if statement.words[0] not in _READS:
+            return Described(self.begin(statement, nulls, []).portal, oids)
+        self._check_transaction(statement.words[0])
+        asked = statements_of(nulls)[0]
+        if is_about_catalog(asked):
+            return Described(self._about_catalog(asked, []).portal, cast_oids(statement, oids))
+        with ExitStack() as held:
+            template = statements_of(self._spell(statement))[0]
+            shape = self._new_statement(asked, held).describe(template, [duck_type_of(oid) for oid in oids])
+        found = [given or oid_of(field.type) for given, field in zip(oids, shape.parameters, strict=True)]
+        names = plain_names(shape.columns.names, statement.sql)
+        return Described(Portal(Plain(shape.columns, []), ExitStack(), [], names), found)
+
+    def _check_transaction(self, word: str) -> None:
+        if self.transaction == "E" and word not in {"ROLLBACK", "COMMIT", "END", "ABORT"}:
+            raise StateError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+
+    def _about_catalog(self, statement: SqlText, formats: list[int]) -> Work:
+        """A question about what tables there are; small, so it needs no place."""
+        plain = statements_of(with_session_words(statement, self._session_values(), self.variables))[0]
+        catalog = self._catalogs.of(self._newcomer.member, self._newcomer.user, self._newcomer.database)
+
+        def stop() -> bool:
+            catalog.stop()
+            return True
+
+        with self._house.desk.alarms.after(self.variables.limit_s or self._house.desk.time_limit_s, stop):
+            rows = catalog.ask(rewrite(plain, self.variables.database))
+        lists = [n for n, kind in enumerate(rows.schema.types) if kind.equals(pa.list_(pa.int64()))]
+        for at in lists:  # of oids: asyncpg would ask what another kind of list is, and again
+            rows = rows.set_column(at, rows.schema.names[at], rows.column(at).cast(pa.list_(pa.uint32())))
+        return Work("SELECT", Portal(Plain(rows.schema, rows.to_batches()), ExitStack(), formats))
+
+    def _answer(self, statement: SqlText, formats: list[int]) -> Work:
+        if is_about_catalog(statement):
+            return self._about_catalog(statement, formats)
+        with ExitStack() as held:
+            asked = self._new_statement(statement, held)
+            answer = held.enter_context(asked.answer())
+            portal = Portal(answer, held.pop_all(), formats, plain_names(answer.schema.names, statement.sql))
+        tag = "EXPLAIN" if statement.words[0] == "EXPLAIN" else "SELECT"
+        return Work(tag, portal, asked)
+
+    def _spell(self, statement: SqlText) -> str:
+        return with_session_words(with_duck_spellings(statement), self._session_values(), self.variables)
+
+    def _new_statement(self, statement: SqlText, held: ExitStack) -> Statement:
+        """The question that can be cancelled from here on."""
+        asked = Statement(
+            self._house.desk,
+            self._newcomer.member.conn,
+            self._who,
+            self._spell(statement),
+            self.variables.database,
+            self.variables.limit_s,
+        )
+        self.running = asked
+        held.callback(self.rest, asked)
+        return asked
+
+    def rest(self, asked: Statement | None) -> None:
+        """Nothing of it is under way for now."""
+        if self.running is asked:
+            self.running = None
+
+    def _session_values(self) -> dict[str, str]:
+        return session_values(self._newcomer.user, self._newcomer.database, self.variables, self._backend)
+
+    def _show(self, statement: SqlText, formats: list[int]) -> Work:
+        if statement.words[1:2] == ("ALL",):
+            found = self.variables.all()
+            columns = {"name": list(found), "setting": list(found.values()), "description": [""] * len(found)}
+        else:
+            name = shown_of(statement)
+            columns = {name: [self.variables.get(name)]}
+        batch = pa.RecordBatch.from_pydict(columns, pa.schema([(name, pa.string()) for name in columns]))
+        return Work("SHOW", Portal(Plain(batch.schema, [batch]), ExitStack(), formats))
+
+    def _set(self, statement: SqlText, _formats: list[int]) -> Work:
+        name, value = setting_of(statement)
+        if value is None:
+            self.variables.reset(name)
+            return Work("SET")
+        self.variables.set(name, value)
+        changed = {"application_name": value} if name == "application_name" else {}
+        return Work("SET", changed=changed)
+
+    def _reset(self, statement: SqlText, _formats: list[int]) -> Work:
+        name = statement.tokens[1].name if len(statement.tokens) > 1 else "all"
+        self.variables.reset(None if name == "all" else name)
+        return Work("RESET")
+
+    def _enter(self, statement: SqlText, _formats: list[int]) -> Work:
+        self.transaction = "T"
+        return Work("START TRANSACTION" if statement.words[0] == "START" else "BEGIN")
+
+    def _leave(self, statement: SqlText, _formats: list[int]) -> Work:
+        if statement.words[0] == "ROLLBACK" and "TO" in statement.words:
+            self.transaction = "T"
+            return Work("ROLLBACK")
+        tag = "COMMIT" if statement.words[0] in {"COMMIT", "END"} and self.transaction != "E" else "ROLLBACK"
+        self.transaction = "I"
+        self._cursors.close_all(is_over=False)
+        return Work(tag)
+
+    def _nothing(self, statement: SqlText, _formats: list[int]) -> Work:
+        words = statement.words
+        if words[0] == "DISCARD":
+            self._cursors.close_all(is_over=True)
+        return Work("DISCARD ALL" if words[0] == "DISCARD" else words[0])
+
+    def _copy(self, statement: SqlText, _formats: list[int]) -> Work:
+        """`COPY (SELECT …) TO STDOUT` or `COPY table TO STDOUT`."""
+        sql, form = copied_of(statement)
+        work = self._answer(statements_of(sql)[0], [int(form.kind == "binary")])
+        work.tag, work.copies = "COPY", form
+        return work
+
+    def _declare(self, statement: SqlText, _formats: list[int]) -> Work:
+        declared = declared_of(statement)
+        self._cursors.check(declared, self.transaction)
+        asked = statements_of(declared.sql)[0]
+        if asked.words[0] not in _READS:
+            raise StateError("42601", "A cursor is declared for a SELECT.")
+        work = self._answer(asked, [int(declared.is_binary)])
+        assert work.portal is not None
+        self._cursors.add(declared.name, Cursor(work.portal, work.asked, declared.is_held))
+        self.rest(work.asked)
+        return Work("DECLARE CURSOR")
+
+    def _fetch(self, statement: SqlText, formats: list[int]) -> Work:
+        wanted = wanted_of(statement)
+        cursor = self._cursors.find(wanted.name)
+        if statement.words[0] == "MOVE":
+            self.running = cursor.asked
+            moved = cursor.portal.skip(wanted.rows)
+            self.rest(cursor.asked)
+            return Work(f"MOVE {moved}")
+        if formats:
+            cursor.portal.use_formats(formats)
+        return Work("FETCH", cursor.portal, cursor.asked, fetches=wanted.rows)
+
+    def _close(self, statement: SqlText, _formats: list[int]) -> Work:
+        if statement.words[1:2] == ("ALL",):
+            self._cursors.close_all(is_over=True)
+            return Work("CLOSE CURSOR ALL")
+        self._cursors.close(statement.tokens[1].name if len(statement.tokens) > 1 else "")
+        return Work("CLOSE CURSOR")
+
+
+_OBEYED: dict[str, Callable[[Statements, SqlText, list[int]], Work]] = {
+    "SHOW": Statements._show,
+    "SET": Statements._set,
+    "RESET": Statements._reset,
+    "BEGIN": Statements._enter,
+    "START": Statements._enter,
+    "COMMIT": Statements._leave,
+    "END": Statements._leave,
+    "ROLLBACK": Statements._leave,
+    "ABORT": Statements._leave,
+    "SAVEPOINT": Statements._nothing,
+    "RELEASE": Statements._nothing,
+    "DISCARD": Statements._nothing,
+    "DEALLOCATE": Statements._nothing,
+    "UNLISTEN": Statements._nothing,
+    "COPY": Statements._copy,
+    "DECLARE": Statements._declare,
+    "FETCH": Statements._fetch,
+    "MOVE": Statements._fetch,
+    "CLOSE": Statements._close,
+}
+
+
+def waits_for_place(statement: SqlText) -> bool:
+    """Whether it asks a question of tables, of which so many are answered at once."""
+    return statement.words[0] in _READS | {"COPY", "DECLARE"} and not is_about_catalog(statement)
+
+
+def is_silent(statement: SqlText) -> bool:
+    """Whether it has no rows to describe, and is not done before it is executed."""
+    return statement.words[0] in _OBEYED.keys() - {"SHOW", "FETCH"}
