@@ -76,7 +76,7 @@ def test_a_copy_may_be_interrupted_anywhere(new_server: Callable[..., ServerProc
         table = WireTable.find(cluster, PATH)
         assert table.offset(EARLIEST) == 0
         assert _read_from(0, table) == total
-        assert remote_end(table) > 0
+        assert eventually(lambda: remote_end(table) > 0)  # every copy may have died before its end
         assert eventually(lambda: _unnamed(server.data_dir, remote) == []), _unnamed(server.data_dir, remote)
     assert server.stop() == 0
     print(f"deaths: {deaths}, rows: {total}")

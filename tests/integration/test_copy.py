@@ -300,7 +300,7 @@ def test_rows_that_retention_removed_leave_their_offsets_empty(new_server: Start
         )
         for number in range(40):
             table.append(_rows(200, first=number))
-        eventually(lambda: table.offsets("earliest") != {lakeward.BucketId(None, 0): 0}, within_s=30)
+        assert eventually(lambda: table.offsets("earliest") != {lakeward.BucketId(None, 0): 0})
         told = copy(source, target, "fluss.short")["fluss.short"]
         assert told["compared"] == "same"
         assert "the source's log begins at offset" in told["notes"][0]
@@ -323,7 +323,7 @@ def test_history_in_remote_storage_is_copied_too(new_server: Start, tmp_path: Pa
         )
         for number in range(30):
             table.append(_rows(500, first=number))
-        eventually(lambda: _has_remote(source), within_s=30)
+        assert eventually(lambda: _has_remote(source))
         assert copy(source, target, "fluss.far")["fluss.far"]["rows"] == 15_000
         assert log_of(there, "fluss.far") == log_of(here, "fluss.far")
 

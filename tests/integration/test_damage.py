@@ -187,7 +187,7 @@ def test_the_scrubber_finds_what_nobody_reads(server: ServerProcess) -> None:
     flip(segments_of(server.data_dir)[1], 500)
     server.options |= {"log.scrub.interval": "100ms", "log.scrub.rate": "100mb"}
     with server:
-        eventually(lambda: "are damaged" in server.log_text)
+        assert eventually(lambda: "are damaged" in server.log_text)
         with urllib.request.urlopen(f"http://{server.bootstrap}/health") as answer:
             health = json.load(answer)
         assert health["status"] == "damaged"

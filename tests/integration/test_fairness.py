@@ -110,7 +110,7 @@ def test_a_table_that_is_dropped_while_it_is_filled(crowded: ServerProcess) -> N
         table = connection.create_table("fair.short_lived", "id BIGINT, name STRING", primary_key=["id"], buckets=2)
         made = pa.table({"id": range(200_000), "name": ["x"] * 200_000})
         filling = threads.submit(table.upsert, made.to_batches(max_chunksize=20_000), ["id", "name"])
-        eventually(lambda: table.count() > 0 or filling.done())
+        assert eventually(lambda: table.count() > 0 or filling.done())
         connection.drop_table("fair.short_lived")
         # Who is quick has filled it before it is dropped.
         assert isinstance(filling.exception(), LakewardError | None)

@@ -202,7 +202,8 @@ class TableCopy:
     def _foreign(self, id_: BucketId, what: str) -> LakewardError:
         return ErrorCode.INVALID_TABLE.error(
             f"{self._path} in the target at {self._target.bootstrap} holds rows that are not the source's: bucket "
-            f"{id_}: {what}. Copy into an empty table: drop this one, or choose another target."
+            f"{id_}: {what}; somebody else writes to the target, or did. Stop that, and copy into an empty table: drop "
+            "this one, or choose another target."
         )
 
     async def _copy(self, twins: Twins, starts: Mapping[BucketId, int], ends: Mapping[BucketId, int]) -> None:

@@ -63,7 +63,7 @@ def test_a_file_that_cannot_be_read_is_named(bench: Bench, tmp_path: Path) -> No
     (place / "broken.json").write_text('{"id": 2, "name": "b"}\n{"id": 3, "na\n')
     with pytest.raises(Exception, match=r"broken\.json"):
         bench.settle()
-    eventually(lambda: job.state is JobState.FAILED)
+    assert eventually(lambda: job.state is JobState.FAILED)
     assert "broken.json" in (job.error or "")
     assert "\tat " not in (job.error or "")
     (place / "broken.json").write_text('{"id": 2, "name": "b"}\n{"id": 3, "name": "c"}\n')

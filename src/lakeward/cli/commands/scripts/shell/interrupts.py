@@ -40,3 +40,7 @@ class Interrupts:
         """Whether it was pressed; then it is as if it had not been."""
         was, self._count = self._count > 0, 0
         return was
+
+    def keep(self) -> None:
+        """It was pressed, and what it was meant for had ended: it counts for what comes next."""
+        self._count += 1

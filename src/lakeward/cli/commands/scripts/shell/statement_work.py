@@ -48,13 +48,15 @@ class StatementWork:
             with self._spark.work_of(group):
                 return work()
 
+        if self._interrupts.take():
+            raise StoppedError
         try:
             self._await_left()
             begun = begin_beside(run, "statement")
             end_s = self._clock.monotonic() + within_s
             while not wait([begun], _TICK_S).done:
-                if self._interrupts.take() or self._clock.monotonic() > end_s:
-                    return self._cancel(begun, group)
+                if (is_pressed := self._interrupts.take()) or self._clock.monotonic() > end_s:
+                    return self._cancel(begun, group, is_pressed=is_pressed)
                 self._note.show(self._spark.is_awaited)
             return begun.result()
         finally:
@@ -67,8 +69,11 @@ class StatementWork:
             self._note.show(self._spark.is_awaited)
         self._left = None
 
-    def _cancel(self, begun: Future[T], group: str) -> T:
-        """Jobs of Spark are cancelled, those too that begin later; what goes on all the same is left behind."""
+    def _cancel(self, begun: Future[T], group: str, *, is_pressed: bool) -> T:
+        """Jobs of Spark are cancelled, those too that begin later; what goes on all the same is left behind.
+
+        What ends well in spite of it is told: a table may have been made. The rows behind a plan are not fetched then.
+        """
 
         def cancel() -> None:
             self._spark.cancel(group)
@@ -80,6 +85,8 @@ class StatementWork:
         while not wait([begun], _TICK_S).done and self._clock.monotonic() < end_s and not self._interrupts.take():
             pass
         if begun.done() and begun.exception() is None:
+            if is_pressed:
+                self._interrupts.keep()
             return begun.result()
         self._left = None if begun.done() else begun
         raise StoppedError

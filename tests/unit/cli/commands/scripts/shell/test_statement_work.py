@@ -51,6 +51,20 @@ def test_ctrl_c_cancels_a_job() -> None:
         assert work.do(lambda: "next") == "next"
 
 
+def test_ctrl_c_that_comes_at_the_end_of_a_plan_ends_what_follows() -> None:
+    """A plan that was ready all the same is told, and its rows are not fetched."""
+    spark: Any = _Spark()
+    behind, interrupts = SessionBehind(lambda: spark), Interrupts()
+    behind.session()
+    work = StatementWork(behind, interrupts)
+    with interrupts.heard():
+        press_ctrl_c_after(0.3)
+        assert work.do(lambda: spark.is_cancelled.wait(20) and "plan") == "plan"
+        with pytest.raises(StoppedError):
+            work.do(lambda: pytest.fail("nobody wants this any more"))
+        assert work.do(lambda: "next") == "next"
+
+
 def test_ctrl_c_ends_the_wait_for_spark_but_not_its_start() -> None:
     """The next statement waits for it again; what was given up does nothing when Spark is there."""
     let, done = threading.Event(), []
