@@ -54,6 +54,15 @@ def few_open_files() -> Iterator[None]:
         gc.collect()
 
 
+@pytest.fixture(autouse=True)
+def same_umask() -> Iterator[None]:
+    """A command that is run inside a test may make its files private: those of the tests after it stay as they were."""
+    umask = os.umask(0o022)
+    os.umask(umask)
+    yield
+    os.umask(umask)
+
+
 def pytest_report_header() -> str | None:
     """What is left out, and why."""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -25,10 +26,16 @@ def _people(count: int, text: str) -> pa.Table:
 def _trimmed(here: lakeward.Connection) -> lakeward.Table:
     """A table that has forgotten its first changes."""
     table = here.create_table(_NAME, "id INT NOT NULL, name STRING, PRIMARY KEY (id)", buckets=2, properties=_SHORT)
-    for number in range(30):
-        table.upsert(_people(200, f"v{number}"))
+    versions = itertools.count()
+
+    def has_forgotten() -> bool:
+        """After more changes: the log is kept for the older of two snapshots, so it takes a third to forget."""
+        for _ in range(10):
+            table.upsert(_people(200, f"v{next(versions)}"))
+        return table.offsets("earliest")[_FIRST] > 0
+
+    assert eventually(has_forgotten, within_s=60)
     table.delete([{"id": i} for i in range(0, 200, 7)])
-    assert eventually(lambda: table.offsets("earliest")[_FIRST] > 0, within_s=60)
     return table
 
 

@@ -96,10 +96,11 @@ class ChildPostgres:
 
     def _make(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        if self._user is not None:
-            os.chown(self.directory, pwd.getpwnam(self._user).pw_uid, -1)
         secret = self.directory / "password"
         secret.write_text(PASSWORD)
+        if self._user is not None:
+            for path in (self.directory, secret):  # whatever the umask is, they are for the one it runs as
+                os.chown(path, pwd.getpwnam(self._user).pw_uid, -1)
         command = [str(self._program("initdb")), "-D", str(self.directory / "data"), "-U", USER, "--no-sync"]
         command += ["--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={secret}", "--encoding=utf8"]
         command += ["--locale=C.UTF-8", "--locale-provider=builtin"]
