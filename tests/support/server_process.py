@@ -27,7 +27,7 @@ _TABLETS = int(os.environ.get("LAKEWARD_TEST_TABLETS", "0"))
 
 def _free_ports(count: int) -> int:
     """The first of so many free ports in a row, none of which the system gives to others meanwhile."""
-    for first in range(15_000 + os.getpid() % 10_000, 32_000, count):
+    for first in range(15_000 + os.getpid() * 101 % 16_000, 32_000, count):  # processes beside us begin elsewhere
         with contextlib.ExitStack() as held, contextlib.suppress(OSError):
             for port in range(first, first + count):
                 held.enter_context(socket.create_server(("127.0.0.1", port)))
