@@ -8,10 +8,13 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+import adbc_driver_flightsql.dbapi as flight_sql
 import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 from server_process import ServerProcess
 from sql_server_process import SqlServerProcess
 from sql_shop import sql_shop
@@ -90,6 +93,28 @@ def test_who_does_not_read_keeps_out_nobody(shop: SqlServerProcess) -> None:
             assert other.execute("SELECT count(*) FROM range(1000)").fetchone() == (1000,)
         assert memory_kb(shop, "VmRSS") - before < 300 << 10
         lazy.close()
+
+
+@pytest.mark.filterwarnings("ignore:Cannot disable autocommit")
+def test_short_questions_do_not_wait_behind_long_ones(shop: SqlServerProcess) -> None:
+    """More long ones than there are places are under way, and all still are when the short ones are answered."""
+    with ExitStack() as held:
+        # Twice as many as places.
+        long = [held.enter_context(closing(psycopg.connect(shop.url(), autocommit=True))) for _ in range(4)]
+        for one in long:
+            one.pgconn.send_query(b"SELECT repeat('x', 1000) FROM range(100000000)")
+            one.pgconn.flush()
+        with psycopg.connect(shop.url(database=_SHOP), autocommit=True) as other:
+            other.execute("SET statement_timeout = '30s'")
+            for sql in ("SELECT count(*) FROM orders", "SELECT item FROM orders WHERE id = 5", "SELECT 1"):
+                assert other.execute(sql).fetchone() is not None
+            assert other.execute("SELECT id FROM orders WHERE id = %s", [7], prepare=True).fetchone() == (7,)
+        with flight_sql.connect(shop.flight) as conn, conn.cursor() as cursor:
+            cursor.execute("SELECT 1 AS n")
+            assert cursor.fetchall() == [(1,)]
+        for one in long:
+            one.pgconn.consume_input()
+            assert one.info.transaction_status == TransactionStatus.ACTIVE
 
 
 @pytest.mark.parametrize(

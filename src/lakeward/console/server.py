@@ -28,7 +28,7 @@ _HEADER_BYTES_MAX = 64 << 10
 def run_console(settings: ConsoleSettings, say: Callable[[str], None]) -> None:
     """Serve until somebody stops it; `say` is told where it is."""
     check_openness("The console", settings.bind, settings.options)
-    limit_memory(memory_of(QUESTIONS_MAX, DuckBounds()))
+    limit_memory(memory_of([DuckBounds()] * QUESTIONS_MAX))
     listener = listen(settings.bind, settings.port)
     port = listener.getsockname()[1]
     house = House.of(replace(settings, port=port), SystemClock(), SystemEntropy())

@@ -23,6 +23,7 @@ from lakeward.sql_server.frame.house import House
 from lakeward.sql_server.frame.settings import SqlServerSettings
 from lakeward.sql_server.plans.plan_app import PlanServer
 from lakeward.sql_server.postgres.listener import PostgresListener
+from lakeward.sql_server.work.short import LANES, lane_bounds
 
 #: Connections of clients, files of lakes, connections to the cluster.
 _FILES = 8192
@@ -32,7 +33,8 @@ def run_sql_server(settings: SqlServerSettings, say: Callable[[str], None]) -> N
     """Serve until somebody stops it; `say` is told where it is."""
     check_openness("The SQL server", settings.bind, settings.options)
     raise_limit(_FILES)
-    limit_memory(memory_of(settings.questions_max, DuckBounds(memory_bytes=settings.memory_bytes)))
+    in_places = [DuckBounds(memory_bytes=settings.memory_bytes)] * settings.questions_max
+    limit_memory(memory_of([*in_places, *[lane_bounds(settings.memory_bytes)] * LANES]))
     asyncio.run(_serve(settings, say))
 
 

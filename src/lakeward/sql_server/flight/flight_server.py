@@ -14,7 +14,7 @@ from pyarrow import flight
 
 from lakeward.errors import DeniedError, ErrorCode, LakewardError, RetriableError
 from lakeward.query.duckdb.question.question_error import NO_MEMORY
-from lakeward.query.duckdb.question.streamed_sql import Shape, StreamedAnswer
+from lakeward.query.duckdb.question.streamed_sql import Shape
 from lakeward.sql_server.access.accounts import Member
 from lakeward.sql_server.flight.logins import LoginFactory, NoHandshake
 from lakeward.sql_server.flight.metadata_rows import metadata_rows
@@ -31,6 +31,7 @@ from lakeward.sql_server.flight.protobuf import (
 )
 from lakeward.sql_server.frame.house import House
 from lakeward.sql_server.postgres.codec.sql_text import SqlText
+from lakeward.sql_server.work.short import Answer
 from lakeward.sql_server.work.statement import Statement
 
 _log = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ class Ready:
 
     member: Member
     statement: Statement
-    answer: StreamedAnswer
+    answer: Answer
     held: ExitStack
 
 

@@ -11,6 +11,7 @@ from lakeward.sql_server.access.accounts import Accounts
 from lakeward.sql_server.frame.settings import SqlServerSettings
 from lakeward.sql_server.work.alarms import Alarms
 from lakeward.sql_server.work.places import Places
+from lakeward.sql_server.work.short import Lanes, lane_bounds
 from lakeward.sql_server.work.statement import Desk
 
 _WAITING_MAX = 1000
@@ -30,9 +31,11 @@ class House:
     def of(cls, settings: SqlServerSettings, clock: Clock, entropy: Entropy) -> House:
         """A server by its settings."""
         of_one = max(settings.questions_max // 2, 1)
+        alarms = Alarms(clock)
         desk = Desk(
             Places(settings.questions_max, of_one, _WAITING_MAX, clock),
-            Alarms(clock),
+            Lanes(_WAITING_MAX, lane_bounds(settings.memory_bytes), clock, alarms),
+            alarms,
             clock,
             DuckBounds(memory_bytes=settings.memory_bytes),
             settings.time_limit_s,

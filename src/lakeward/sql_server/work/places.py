@@ -17,14 +17,37 @@ from lakeward.runtime.clock import Clock
 _LOOK_S = 0.25
 
 
-class _Waiting:
-    """Somebody in the queue, who is woken alone when it is their turn."""
+class Turn:
+    """Somebody in the queue, who is woken alone when a place is theirs."""
 
-    __slots__ = ("turn", "who")
+    __slots__ = ("_came", "_clock", "_patience_s", "_until", "who")
 
-    def __init__(self, who: str) -> None:
+    def __init__(self, who: str, patience_s: float, clock: Clock) -> None:
         self.who = who
-        self.turn = Event()
+        self._clock = clock
+        self._patience_s = patience_s
+        self._until = clock.monotonic() + patience_s
+        self._came = Event()
+
+    @property
+    def has_come(self) -> bool:
+        """Whether the place is there."""
+        return self._came.is_set()
+
+    def come(self) -> None:
+        """The place is theirs."""
+        self._came.set()
+
+    def wait(self, check: Callable[[], None]) -> None:
+        """Until the place is there, while `check` does not raise. STORAGE_BACKPRESSURE if none comes in time."""
+        while not self._came.is_set():
+            check()
+            left = self._until - self._clock.monotonic()
+            if left <= 0:
+                raise ErrorCode.STORAGE_BACKPRESSURE.error(
+                    f"No place was free for {self._patience_s:.0f} seconds: too many questions are being answered."
+                )
+            self._came.wait(min(left, _LOOK_S))
 
 
 class Places:
@@ -37,19 +60,19 @@ class Places:
         self._clock = clock
         self._lock = Lock()
         self._taken: Counter[str] = Counter()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[Turn] = []
 
     @contextmanager
     def place(self, who: str, patience_s: float, check: Callable[[], None]) -> Iterator[None]:
-        """A place for one question; waits for it, while `check` does not raise. STORAGE_BACKPRESSURE if none comes."""
-        self._take(who, patience_s, check)
-        try:
+        """A place for one question; waits for it."""
+        with self.line(who, patience_s) as turn:
+            turn.wait(check)
             yield
-        finally:
-            self._leave(who)
 
-    def _take(self, who: str, patience_s: float, check: Callable[[], None]) -> None:
-        mine = _Waiting(who)
+    @contextmanager
+    def line(self, who: str, patience_s: float) -> Iterator[Turn]:
+        """In the queue, then in a place, for as long as one is inside; who does not wait may do something else."""
+        mine = Turn(who, patience_s, self._clock)
         with self._lock:
             if len(self._waiting) >= self._waiting_max:
                 raise ErrorCode.STORAGE_BACKPRESSURE.error(
@@ -58,34 +81,18 @@ class Places:
             self._waiting.append(mine)
             self._call_next()
         try:
-            self._wait(mine, patience_s, check)
-        except BaseException:
-            self._give_up(mine)
-            raise
+            yield mine
+        finally:
+            self._leave(mine)
 
-    def _wait(self, mine: _Waiting, patience_s: float, check: Callable[[], None]) -> None:
-        end = self._clock.monotonic() + patience_s
-        while not mine.turn.is_set():
-            check()
-            left = end - self._clock.monotonic()
-            if left <= 0:
-                raise ErrorCode.STORAGE_BACKPRESSURE.error(
-                    f"No place was free for {patience_s:.0f} seconds: too many questions are being answered."
-                )
-            mine.turn.wait(min(left, _LOOK_S))
-
-    def _give_up(self, mine: _Waiting) -> None:
+    def _leave(self, mine: Turn) -> None:
         with self._lock:
-            if not mine.turn.is_set():
+            if not mine.has_come:
                 self._waiting.remove(mine)
                 return
-        self._leave(mine.who)  # a place came just now
-
-    def _leave(self, who: str) -> None:
-        with self._lock:
-            self._taken[who] -= 1
-            if not self._taken[who]:
-                del self._taken[who]
+            self._taken[mine.who] -= 1
+            if not self._taken[mine.who]:
+                del self._taken[mine.who]
             self._call_next()
 
     def _call_next(self) -> None:
@@ -97,4 +104,4 @@ class Places:
             chosen = min(able, key=lambda one: self._taken[one.who])  # the first of the smallest
             self._waiting.remove(chosen)
             self._taken[chosen.who] += 1
-            chosen.turn.set()
+            chosen.come()

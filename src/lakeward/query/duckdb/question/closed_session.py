@@ -35,12 +35,12 @@ _BESIDE = 1.25
 _PROGRAM_BYTES = 1 << 30
 
 
-def memory_of(questions: int, bounds: DuckBounds) -> int:
-    """How much memory a program may take for so many questions at once.
+def memory_of(questions: Iterable[DuckBounds]) -> int:
+    """How much memory a program may take that answers so many questions at once.
 
     DuckDB's own limit does not count a huge value that one function makes (docs/decisions/0071).
     """
-    return int(questions * bounds.memory_bytes * _BESIDE) + _PROGRAM_BYTES
+    return int(sum(bounds.memory_bytes for bounds in questions) * _BESIDE) + _PROGRAM_BYTES
 
 
 class ClosedSession:

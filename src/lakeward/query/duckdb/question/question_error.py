@@ -11,6 +11,8 @@ _ADVICE = "\n\nPossible solutions"
 NO_MEMORY = (
     "The question needs more memory than one question may take here. Ask for less: fewer columns, groups or rows."
 )
+#: The kind of what took too much memory.
+OUT_OF_MEMORY = "Out of Memory"
 _DOORS = "SQL here reads tables of the cluster, named db.table, and no files and nothing of the network."
 
 
@@ -29,8 +31,8 @@ def question_error(wrong: Exception, sql: str) -> QuestionError:
     if isinstance(wrong, MemoryError) or told.startswith(
         "Out of Memory Error"
     ):  # Arrow's, and DuckDB's on its way there
-        kind = "Out of Memory"
-    if kind == "Out of Memory":
+        kind = OUT_OF_MEMORY
+    if kind == OUT_OF_MEMORY:
         told = NO_MEMORY
     elif kind == "Permission":
         told, at = _DOORS, None
