@@ -1,6 +1,7 @@
 """What people write, and what they are told when it is wrong.
 
 session           which server, as whom; `--server`, `--user`, `--client` and `--debug`
+cluster_watch     whether there is a cluster to answer for, told by what serves
 credentials       user and password, which is never on the command line
 key_values        KEY=VALUE, as often as it is said
 fluss_properties  settings of a server in the variable FLUSS_PROPERTIES

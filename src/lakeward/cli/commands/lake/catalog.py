@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from lakeward.cli.input.cluster_watch import watch_cluster
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.lake_read import lake_place, lake_place_options
@@ -153,4 +154,5 @@ def serve(
         others_for=frozenset(others_for),
         now=NowSettings(refresh_s, keep_s, life_s, keys_bytes),
     )
+    watch_cluster(session)
     run_catalog(settings, click.echo)

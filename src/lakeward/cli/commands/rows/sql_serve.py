@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lakeward.cli.input.cluster_watch import watch_cluster
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.lake_read import lake_place, lake_place_options
 from lakeward.cli.input.session import Session, on_server
@@ -79,4 +80,5 @@ def sql_serve(
         memory_bytes=query_memory * _MB,
         time_limit_s=time_limit,
     )
+    watch_cluster(session)
     run_sql_server(settings, click.echo)

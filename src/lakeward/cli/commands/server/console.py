@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lakeward.cli.input.cluster_watch import watch_cluster
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.lake_read import lake_place, lake_place_options
 from lakeward.cli.input.session import Session, on_server
@@ -71,4 +72,5 @@ def console(
         certificate_file=None if certificate is None else str(certificate),
         key_file=None if key is None else str(key),
     )
+    watch_cluster(session)
     run_console(settings, click.echo)
