@@ -11,8 +11,6 @@ import pytest
 from fake_cluster import PATH, FakeChannel, table_info
 from log_fetches import place
 
-from lakeward.client.cluster import cluster as cluster_module
-from lakeward.client.cluster import metadata_cache
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.metadata_cache import Address
 from lakeward.client.cluster.patience import ask_leader, patient_leader
@@ -90,17 +88,15 @@ class Servers(FakeChannel):
 
 
 @pytest.fixture(params=["refuses", "is silent"])
-async def servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Servers:
+async def servers(request: pytest.FixtureRequest) -> Servers:
     """The dead one either refuses connections or says nothing at all."""
-    for module in (cluster_module, metadata_cache):
-        monkeypatch.setattr(module, "SILENCE_S", 0.01)
     return Servers(is_silent=request.param == "is silent")
 
 
 @pytest.fixture
 async def cluster(servers: Servers) -> AsyncIterator[Cluster]:
     """A client that has heard of the dead one."""
-    made = Cluster([Address("alive", 1)], ClientSettings())
+    made = Cluster([Address("alive", 1)], ClientSettings(silence_ms=10))
     pool: Any = servers
     made.pool = made.metadata._pool = pool
     await made.metadata.refresh(PATH)

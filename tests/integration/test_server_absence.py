@@ -50,3 +50,32 @@ def test_the_wait_has_an_end(new_server: Callable[..., ServerProcess]) -> None:
         server.stop()
         with pytest.raises(lw.errors.RetriableError, match="Is the server running"):
             conn.databases()
+
+
+def wait_for(server: ServerProcess, act: Callable[[], object]) -> None:
+    """Do something while the server is down, which is started a moment later."""
+    server.stop()
+    back = threading.Timer(1, server.start)
+    back.start()
+    try:
+        act()
+    finally:
+        back.join()
+
+
+def test_rows_wait_for_a_server_that_is_away(new_server: Callable[..., ServerProcess]) -> None:
+    """Writers that are new then, partitions that have to be made, scans and lookups: each waits without the option."""
+    server = new_server()
+    with lw.connect(server.bootstrap) as conn:
+        conn.create_database("d")
+        log = conn.create_table("d.log", "id INT")
+        keyed = conn.create_table("d.keyed", "id INT, PRIMARY KEY (id)")
+        parted = conn.create_table("d.parted", "day STRING, id INT", partition_by="day")
+        wait_for(server, lambda: log.append({"id": [1]}))
+        wait_for(server, lambda: keyed.upsert({"id": [1]}))
+        wait_for(server, lambda: parted.append({"day": ["mon"], "id": [1]}))
+        wait_for(server, lambda: keyed.lookup([1]))
+        found: list[object] = []
+        wait_for(server, lambda: found.append(log.scan().to_arrow().to_pylist()))
+        wait_for(server, lambda: found.append(parted.scan().to_arrow().to_pylist()))
+        assert found == [[{"id": 1}], [{"day": "mon", "id": 1}]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 import ssl
 from collections.abc import Callable
@@ -52,6 +53,8 @@ class Channel(asyncio.BufferedProtocol):
         self._room = asyncio.Event()
         self._room.set()
         self._endings: list[Callable[[], None]] = []
+        self._silence_s = math.inf
+        self._on_silence: Callable[[], None] | None = None
 
     @classmethod
     async def open(
@@ -181,7 +184,7 @@ class Channel(asyncio.BufferedProtocol):
         request_id = self._next_id
         self._next_id = (request_id + 1) & _REQUEST_ID_MASK
         future: asyncio.Future[Any] = self._loop.create_future()
-        timer = self._loop.call_later(timeout_ms / 1000, self._expire, request_id, timeout_ms)
+        timer = self._timer(request_id, timeout_ms, timeout_ms / 1000)
         self._pending[request_id] = (api, answer or api.response, future, timer)
         self._write(request_frame(api.value, version, request_id, parts))
         return future
@@ -211,9 +214,13 @@ class Channel(asyncio.BufferedProtocol):
         else:
             act()
 
-    def close(self) -> None:
+    def on_silence(self, silence_s: float, act: Callable[[], None]) -> None:
+        """Have something done whenever a request has had no answer for so long, and again while it has none."""
+        self._silence_s, self._on_silence = silence_s, act
+
+    def close(self, why: str | None = None) -> None:
         """Close the connection; whatever is in flight fails with NETWORK."""
-        self._break(ErrorCode.NETWORK.error(f"The connection to {self.address} was closed."))
+        self._break(ErrorCode.NETWORK.error(why or f"The connection to {self.address} was closed."))
 
     # -- called by the event loop -------------------------------------------------------------------------------------
 
@@ -282,6 +289,18 @@ class Channel(asyncio.BufferedProtocol):
             future.set_result(decode(answer, body))
         except LakewardError as wrong:
             future.set_exception(wrong)
+
+    def _timer(self, request_id: int, timeout_ms: float, left_s: float) -> asyncio.TimerHandle:
+        """What happens next to a request that gets no answer."""
+        if left_s <= self._silence_s:
+            return self._loop.call_later(left_s, self._expire, request_id, timeout_ms)
+        return self._loop.call_later(self._silence_s, self._wonder, request_id, timeout_ms, left_s - self._silence_s)
+
+    def _wonder(self, request_id: int, timeout_ms: float, left_s: float) -> None:
+        api, answer, future, _ = self._pending[request_id]
+        self._pending[request_id] = (api, answer, future, self._timer(request_id, timeout_ms, left_s))
+        if self._on_silence is not None and not future.done():
+            self._on_silence()
 
     def _expire(self, request_id: int, timeout_ms: float) -> None:
         api, _, future, _ = self._pending.pop(request_id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 
 from lakeward.errors import ErrorCode
 from lakeward.rpc.channel import CONNECT_TIMEOUT_MS, Channel
@@ -21,6 +23,11 @@ class ChannelPool:
         self._channels: dict[_Key, Channel] = {}
         self._opening: dict[_Key, asyncio.Task[Channel]] = {}
         self._closed = False
+        self._silence: tuple[float, Callable[[str, int], None]] | None = None
+
+    def on_silence(self, silence_s: float, act: Callable[[str, int], None]) -> None:
+        """Have something done with the address of a server that owes an answer for so long; see Channel."""
+        self._silence = silence_s, act
 
     def ready(self, host: str, port: int, purpose: str = "") -> Channel | None:
         """The open channel to an address, if there is one."""
@@ -54,7 +61,16 @@ class ChannelPool:
             channel.close()
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed while it was being opened.")
         self._channels[key] = channel
+        if self._silence is not None:
+            silence_s, act = self._silence
+            channel.on_silence(silence_s, partial(act, host, port))
         return channel
+
+    def hang_up(self, host: str, port: int, why: str) -> None:
+        """Close whatever is open to an address; what is in flight there fails with NETWORK and this sentence."""
+        for (to, at, _), channel in list(self._channels.items()):
+            if (to, at) == (host, port):
+                channel.close(why)
 
     async def close(self) -> None:
         """Close every channel, and abandon those being opened."""

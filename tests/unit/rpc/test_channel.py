@@ -258,3 +258,29 @@ async def test_a_server_without_logins_is_told_as_such() -> None:
     channel, _ = await open_channel()
     with pytest.raises(DeniedError, match="cannot ask who somebody is"):
         await channel._log_in(login(), 1000)
+
+
+async def test_silence_is_noticed_while_an_answer_is_owed() -> None:
+    """Again and again until the answer comes or its time is up; an idle channel may be silent."""
+    channel, _ = await open_channel(*offers(Api.LIST_DATABASES))
+    noticed: list[float] = []
+    begun = asyncio.get_running_loop().time()
+    channel.on_silence(0.02, lambda: noticed.append(asyncio.get_running_loop().time() - begun))
+    owed = channel.post(Api.LIST_DATABASES, ListDatabasesRequest(), timeout_ms=70)
+    with pytest.raises(LakewardError, match="did not answer LIST_DATABASES within 70 ms") as caught:
+        await owed
+    assert caught.value.code is ErrorCode.REQUEST_TIME_OUT
+    assert len(noticed) == 3
+    assert noticed[0] >= 0.02
+
+
+async def test_an_answer_in_time_is_no_silence() -> None:
+    """Whoever asked is not told of anything."""
+    channel, _ = await open_channel(*offers(Api.LIST_DATABASES))
+    noticed: list[bool] = []
+    channel.on_silence(0.01, lambda: noticed.append(True))
+    owed = channel.post(Api.LIST_DATABASES, ListDatabasesRequest())
+    answer(channel, 1, ListDatabasesResponse(database_name=()))
+    await owed
+    await asyncio.sleep(0.03)
+    assert not noticed

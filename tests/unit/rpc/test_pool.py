@@ -18,9 +18,9 @@ class Opened:
         self.address = (host, port)
         self.closed = False
 
-    def close(self) -> None:
+    def close(self, why: str | None = None) -> None:
         """Close it."""
-        self.closed = True
+        self.closed, self.why = True, why
 
 
 @pytest.fixture
@@ -90,3 +90,13 @@ async def test_closing_closes_every_channel(opened: list[Opened]) -> None:
     assert all(c.closed for c in opened)
     with pytest.raises(LakewardError, match="closed"):
         await pool.channel("a", 9)
+
+
+async def test_all_channels_to_one_address_are_hung_up(opened: list[Opened]) -> None:
+    """Those for other purposes, too, with a sentence; others stay."""
+    pool = ChannelPool()
+    for place in (("a", 9, ""), ("a", 9, "scan"), ("b", 9, "")):
+        await pool.channel(*place)
+    pool.hang_up("a", 9, "It is gone.")
+    assert [(one.address[0], one.closed) for one in opened] == [("a", True), ("a", True), ("b", False)]
+    assert opened[0].why == "It is gone."

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.metadata_cache import Address
-from lakeward.client.cluster.patience import Patience, ask_leader, patient_leader
+from lakeward.client.cluster.patience import Patience, ask_leader, patient_leader, patiently
 from lakeward.client.forms.results import BucketId, PartitionInfo, Timestamp
-from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError
+from lakeward.errors import CorruptError, ErrorCode, LakewardError, NotFoundError, RetriableError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -70,7 +70,7 @@ class TableOffsets:
                 raise ErrorCode.TABLE_NOT_PARTITIONED.error(f"{self._info.path} is not partitioned.")
             return [_Part(None, None, numbers)]
         if partitions is None:
-            found = {p.name: p.id for p in await self._partitions.all()}
+            found = {p.name: p.id for p in await patiently(self._cluster, self._partitions.all)}
         else:
             found = await self._ids_by_name(partitions)
         return [_Part(id_, name, numbers) for name, id_ in found.items()]
@@ -83,7 +83,7 @@ class TableOffsets:
         if 0 < len(unknown) <= _ASKED_BY_NAME_MAX:
             known |= await self._partitions.ids(unknown)
         if any(name not in known for name in wanted):  # the list knows a new partition before all servers do
-            known |= {p.name: p.id for p in await self._partitions.all()}
+            known |= {p.name: p.id for p in await patiently(self._cluster, self._partitions.all)}
         missing = [name for name in wanted if name not in known]
         if missing:
             raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{self._info.path} has no partition '{missing[0]}'.")
@@ -147,8 +147,8 @@ class TableOffsets:
         for first in range(0, len(names) if len(names) > 1 else 0, _LEADERS_AT_ONCE):
             try:
                 await self._cluster.metadata.refresh(self._info.path, names[first : first + _LEADERS_AT_ONCE])
-            except NotFoundError:
-                return  # one of them is gone
+            except (NotFoundError, RetriableError):
+                return  # one of them is gone, or nobody answers now
 
     async def _ask_part(self, part: _Part, offset_type: int, time_ms: int | None) -> list[int]:
         """The offsets of the buckets of one partition, in their order."""

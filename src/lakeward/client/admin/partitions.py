@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
+from lakeward.client.cluster.patience import patiently
 from lakeward.client.forms.results import PartitionInfo
 from lakeward.errors import ErrorCode, InvalidError, NotFoundError
 from lakeward.model.partition import name_of_spec, spec_of_name
@@ -92,7 +93,7 @@ class Partitions:
         known = metadata.partition_id(table_id, name)
         if known is None:
             try:
-                await metadata.refresh(self._info.path, [name])
+                await self._learn([name])
             except NotFoundError as wrong:
                 if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
                     raise
@@ -103,7 +104,7 @@ class Partitions:
         """The ids that these partitions have now; none if the servers do not know one of them (yet)."""
         metadata, table_id = self._cluster.metadata, self._info.table_id
         try:
-            await metadata.refresh(self._info.path, names)
+            await self._learn(names)
         except NotFoundError as wrong:
             if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
                 raise
@@ -117,15 +118,20 @@ class Partitions:
         if name is None or (name in self._ensured and metadata.partition_id(table_id, name) is not None):
             return
         try:
-            await metadata.refresh(path, [name])
+            await self._learn([name])
             if metadata.partition_id(table_id, name) is None:
                 raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{path} has no partition {name} any more.")
         except NotFoundError:
             if not self._cluster.settings.create_partitions:
                 raise
-            await self.create(spec_of_name(self._info.descriptor.partition_keys, name), exist_ok=True)
-            await metadata.wait_for_partition(path, table_id, name)
+            spec = spec_of_name(self._info.descriptor.partition_keys, name)
+            await patiently(self._cluster, lambda: self.create(spec, exist_ok=True))
+            await patiently(self._cluster, lambda: metadata.wait_for_partition(path, table_id, name))
         self._ensured.add(name)
+
+    async def _learn(self, names: Sequence[str]) -> None:
+        """Rows wait for this, so servers that are away are waited for."""
+        await patiently(self._cluster, lambda: self._cluster.metadata.refresh(self._info.path, names))
 
     def _must_be_partitioned(self) -> None:
         if not self._info.descriptor.is_partitioned:

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from lakeward.client.cluster.direct_lines import DirectLines
-from lakeward.client.cluster.metadata_cache import SILENCE_S, Address, MetadataCache
+from lakeward.client.cluster.metadata_cache import Address, MetadataCache
+from lakeward.client.cluster.vigil import Vigil
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.sources import RemoteSegments
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
@@ -42,9 +43,13 @@ class Cluster:
         self.backoff = Backoff(0.02, 1.0, chance)
         self.store_backoff = Backoff(0.05, 5.0, chance)
         self.pool = ChannelPool(settings.connect_timeout_ms, settings.security)
-        self.metadata = MetadataCache(self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms)
+        self.metadata = MetadataCache(
+            self.pool, bootstrap, settings.request_timeout_ms, settings.away_ms, settings.silence_ms
+        )
+        self._vigil = Vigil(self.pool, self.metadata)
+        self.pool.on_silence(settings.silence_ms / 1000, self._vigil.doubt)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
-        self.lines = DirectLines(settings, self.workers)
+        self.lines = DirectLines(settings, self.workers, self._vigil)
 
     async def ask(self, api: Api, message: Any) -> Any:
         """Send a request to the coordinator; again when it did not get there, or when it only reads."""
@@ -90,7 +95,7 @@ class Cluster:
             if at_hand is not None:
                 return at_hand
             try:
-                async with asyncio.timeout(SILENCE_S):
+                async with asyncio.timeout(self.settings.silence_ms / 1000):
                     return await self.pool.channel(address.host, address.port, purpose)
             except TimeoutError:  # it is called on; meanwhile somebody else may have become the leader
                 self.metadata.forget(bucket)
@@ -128,6 +133,7 @@ class Cluster:
         if "remote" in self.__dict__:
             await self.remote.close()
         self.lines.close()
+        self._vigil.close()
         await self.pool.close()
         self.workers.shutdown(wait=False, cancel_futures=True)
 

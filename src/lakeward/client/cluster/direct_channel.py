@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import select
 import socket
+from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import Any
 
@@ -42,6 +43,9 @@ class DirectChannel:
             self._heard = select.poll()
             self._heard.register(peer, select.POLLIN)
         self._next_id = 0
+        self._silences = 0
+        self._silences_max = 0
+        self._is_given_up: Callable[[], bool] | None = None
         self._versions: dict[int, int] = {Api.API_VERSIONS.value: 0}
         self.closed = False
 
@@ -55,8 +59,14 @@ class DirectChannel:
         *,
         connect_timeout_ms: float,
         timeout_ms: float,
+        silence_ms: float,
+        is_given_up: Callable[[], bool],
     ) -> DirectChannel:
-        """Connect, negotiate versions and log in, all of it on a thread; NETWORK or AUTHENTICATE if that fails."""
+        """Connect, negotiate versions and log in, all of it on a thread; NETWORK or AUTHENTICATE if that fails.
+
+        An answer is waited for until `timeout_ms`, or until it has been silent for so long that `is_given_up` is asked,
+        and that says so.
+        """
         loop = asyncio.get_running_loop()
 
         def connect() -> DirectChannel:
@@ -84,7 +94,9 @@ class DirectChannel:
         except BaseException:
             channel.close()
             raise
-        channel._peer.settimeout(timeout_ms / 1000)
+        channel._peer.settimeout(silence_ms / 1000)
+        channel._silences_max = int(timeout_ms / silence_ms)
+        channel._is_given_up = is_given_up
         return channel
 
     def _negotiate(self) -> None:
@@ -114,6 +126,7 @@ class DirectChannel:
         request_id = self._next_id
         self._next_id = (request_id + 1) & _REQUEST_ID_MASK
         frame = b"".join(request_frame(api.value, self.version(api), request_id, encode_parts(message)))
+        self._silences = 0
         try:
             self._peer.sendall(frame)
             answer = self._receive()
@@ -157,10 +170,24 @@ class DirectChannel:
         return b"".join(pieces)
 
     def _more(self, size: int) -> bytes:
-        got = self._peer.recv(size)
+        while True:
+            try:
+                got = self._peer.recv(size)
+            except TimeoutError:
+                self._bear_silence()
+            else:
+                break
         if not got:
             raise ConnectionResetError("it hung up")
         return got
+
+    def _bear_silence(self) -> None:
+        """Go on waiting, or raise what ends it."""
+        self._silences += 1
+        if self._silences > self._silences_max:
+            raise TimeoutError("it took too long")
+        if self._is_given_up is not None and self._is_given_up():
+            raise ConnectionAbortedError("the cluster goes on without it")
 
     def close(self) -> None:
         """Hang up."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from lakeward.client.cluster.direct_channel import DirectChannel
 from lakeward.client.cluster.metadata_cache import Address
+from lakeward.client.cluster.vigil import Vigil
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.errors import LakewardError
 
@@ -33,8 +34,9 @@ _ANSWER_GRACE_MS = 5_000
 class DirectLines:
     """Lines by address. `take` is for any thread, `open_wanted` for the event loop's."""
 
-    def __init__(self, settings: ClientSettings, executor: Executor) -> None:
+    def __init__(self, settings: ClientSettings, executor: Executor, vigil: Vigil) -> None:
         self._settings = settings
+        self._vigil = vigil
         self._executor = executor
         self._idle: dict[Address, deque[DirectChannel]] = defaultdict(deque)
         self._missed: dict[Address, int] = {}
@@ -97,6 +99,8 @@ class DirectLines:
                 self._executor,
                 connect_timeout_ms=min(settings.connect_timeout_ms, _CONNECT_MS_MAX),
                 timeout_ms=settings.request_timeout_ms + _ANSWER_GRACE_MS,
+                silence_ms=settings.silence_ms,
+                is_given_up=self._vigil.asker(address),
             )
         except LakewardError:  # those who ask get there all the same, through the event loop, or hear why not
             self._open[address] -= 1

@@ -23,8 +23,8 @@ from lakeward.rpc.pool import ChannelPool
 
 _POLL_MS = 50
 _LEADER_WAIT_MS = 30_000
-#: A server that says nothing for so long may be dead: others are asked meanwhile.
-SILENCE_S = 3.0
+#: A server that said nothing is asked after all others for so long.
+_SHUNNED_S = 30.0
 
 
 class Address(NamedTuple):
@@ -41,9 +41,17 @@ class MetadataCache:
     """The servers of the cluster and the leaders of the buckets in use."""
 
     def __init__(
-        self, pool: ChannelPool, bootstrap: Sequence[Address], request_timeout_ms: float, away_ms: float = 0
+        self,
+        pool: ChannelPool,
+        bootstrap: Sequence[Address],
+        request_timeout_ms: float,
+        away_ms: float = 0,
+        silence_ms: float = 3000,
     ) -> None:
+        """A server that says nothing for `silence_ms` may be dead: others are asked meanwhile."""
         self._pool = pool
+        self._silence_s = silence_ms / 1000
+        self._shunned_until_s: dict[Address, float] = {}
         self._absence = Absence(away_ms)
         self._bootstrap = bootstrap
         self._timeout_ms = request_timeout_ms
@@ -93,9 +101,23 @@ class MetadataCache:
             await asyncio.sleep(_POLL_MS / 1000)
 
     def any_tablet(self) -> Address | None:
-        """Some tablet server, preferably one that is connected already."""
-        connected = [a for a in self._tablets.values() if self._pool.ready(a.host, a.port)]
-        return next(iter([*connected, *self._tablets.values()]), None)
+        """Some tablet server, preferably one that is connected already and was not silent lately."""
+        return next(iter(self._by_promise(self._tablets.values())), None)
+
+    def _by_promise(self, addresses: Iterable[Address]) -> list[Address]:
+        return sorted(addresses, key=lambda a: (self._is_shunned(a), self._pool.ready(a.host, a.port) is None))
+
+    def _is_shunned(self, address: Address) -> bool:
+        until_s = self._shunned_until_s.get(address)
+        return until_s is not None and asyncio.get_running_loop().time() < until_s
+
+    def shun(self, address: Address) -> None:
+        """A server owes an answer: ask others first, for a while."""
+        self._shunned_until_s[address] = asyncio.get_running_loop().time() + _SHUNNED_S
+
+    def names(self, address: Address) -> bool:
+        """Whether it is one of the servers that the cluster has, as far as is known."""
+        return address == self.coordinator or address in self._tablets.values()
 
     async def refresh(self, path: TablePath | None = None, partitions: Iterable[str] = ()) -> None:
         """Ask the cluster for its servers and, given a table, for its buckets' leaders; waits while all are away."""
@@ -147,12 +169,12 @@ class MetadataCache:
                 return answer
 
     async def _ask_each(self, request: MetadataRequest) -> MetadataResponse:
-        known = sorted(self._tablets.values(), key=lambda a: self._pool.ready(a.host, a.port) is None)
         wrong: LakewardError | None = None
-        *others, last = dict.fromkeys([*known, *self._bootstrap])
+        known = [*self._by_promise(self._tablets.values()), *self._bootstrap]
+        *others, last = dict.fromkeys(sorted(known, key=self._is_shunned))
         for address in (*others, last):
             try:
-                async with asyncio.timeout(None if address == last else SILENCE_S):
+                async with asyncio.timeout(None if address == last else self._silence_s):
                     channel = await self._pool.channel(address.host, address.port)
                     answer: MetadataResponse = await channel.request(
                         Api.GET_METADATA, request, timeout_ms=self._timeout_ms
@@ -160,8 +182,10 @@ class MetadataCache:
             except RetriableError as error:  # the next server may know
                 wrong = error
             except TimeoutError:
+                self.shun(address)
                 wrong = ErrorCode.NETWORK.error(f"{address} says nothing.")
             else:
+                self._shunned_until_s.pop(address, None)
                 return answer
         assert wrong is not None
         raise wrong

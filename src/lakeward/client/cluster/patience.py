@@ -35,11 +35,11 @@ class Patience:
         self._give_up_s = self._clock() + _GIVE_UP_S
         self._failures = 0
 
-    def allows(self, wrong: LakewardError, bucket: TableBucket) -> bool:
-        """Whether to ask again after this error; a leader that may have moved is looked up again."""
+    def allows(self, wrong: LakewardError, bucket: TableBucket | None = None) -> bool:
+        """Whether to ask again after this error; the leader of a bucket that may have moved is looked up again."""
         if not isinstance(wrong, RetriableError) and wrong.code is not ErrorCode.FENCED_LEADER_EPOCH:
             return False
-        if wrong.code in STALE_METADATA:
+        if bucket is not None and wrong.code in STALE_METADATA:
             self._cluster.metadata.forget(bucket)
         return self._clock() <= self._give_up_s
 
@@ -47,6 +47,18 @@ class Patience:
         """Wait, longer each time."""
         self._failures += 1
         await asyncio.sleep(self._cluster.backoff.pause_s(self._failures))
+
+
+async def patiently(cluster: Cluster, ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask what rows wait for, of no leader in particular, until it is answered or has taken too long."""
+    patience = Patience(cluster)
+    while True:
+        try:
+            return await ask()
+        except LakewardError as wrong:
+            if not patience.allows(wrong):
+                raise
+        await patience.rest()
 
 
 async def ask_leader(

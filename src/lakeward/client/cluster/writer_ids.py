@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
+from lakeward.client.cluster.patience import patiently
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
@@ -61,6 +62,7 @@ class WriterIds:
             self._idle.append(identity)
 
     async def fresh(self, path: TablePath) -> int:
-        """A writer id that was never used."""
-        answer = await self._cluster.ask_tablet(Api.INIT_WRITER, InitWriterRequest(table_path=(pb_path(path),)))
+        """A writer id that was never used; servers that are away are waited for, as with every write."""
+        request = InitWriterRequest(table_path=(pb_path(path),))
+        answer = await patiently(self._cluster, lambda: self._cluster.ask_tablet(Api.INIT_WRITER, request))
         return int(answer.writer_id)

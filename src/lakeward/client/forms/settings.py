@@ -26,6 +26,8 @@ class ClientSettings:
     connect_timeout_ms: int = 120_000
     request_timeout_ms: int = 30_000
     away_ms: int = 0
+    #: After so long without an answer we look whether the cluster goes on without the server that owes it.
+    silence_ms: int = 3_000
     security: ClientSecurity = OPEN
     acks: int = -1
     buffer_bytes: int = 64 * _MB

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fake_cluster import PATH
+from fake_cluster import PATH, FakeMetadata
 
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.settings import ClientSettings
@@ -17,6 +17,7 @@ class Server:
 
     def __init__(self, **settings: Any) -> None:
         self.settings = ClientSettings(**settings)
+        self.metadata = FakeMetadata()
         self.given = 0
 
     async def ask_tablet(self, *_: Any) -> InitWriterResponse:
