@@ -123,6 +123,18 @@ def test_new_columns_are_known_everywhere(conn: lakeward.Connection) -> None:
     assert table.scan().to_arrow().column("name").to_pylist().count("new") == 30
 
 
+def test_a_tablet_server_that_hangs_is_replaced(crew: ServerProcess, conn: lakeward.Connection) -> None:
+    """It has not ended, but answers nobody: its buckets are led again soon, and writers go on by themselves."""
+    table = conn.create_table("fluss.hung", "id BIGINT", buckets=3, bucket_by=["id"])
+    table.append([{"id": number} for number in range(30)])
+    before = pids(crew)
+    os.kill(before[2], signal.SIGSTOP)
+    table.append([{"id": number} for number in range(30, 60)])
+    assert pids(crew) == {**before, 2: pids(crew)[2]} != before
+    assert "tablet server 2 has not answered for 10 seconds; it is killed" in crew.log_text
+    assert sorted(table.scan().to_arrow().column("id").to_pylist()) == list(range(60))
+
+
 def test_a_killed_tablet_server_comes_back_and_nothing_acknowledged_is_lost(
     crew: ServerProcess, conn: lakeward.Connection
 ) -> None:

@@ -1,10 +1,11 @@
-"""Crew: the tablet servers that a coordinator has started on this machine; one that ends is started again."""
+"""Crew: the tablet servers that a coordinator has started on this machine; one that ends, or hangs, is started again."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from lakeward.errors import LakewardError
 from lakeward.options.server_options import ServerOptions
@@ -12,6 +13,7 @@ from lakeward.rpc.channel import Channel
 from lakeward.runtime.backoff import Backoff
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.crew.crew_member import CrewMember
+from lakeward.server.crew.pulse import BEATS, hangs
 from lakeward.server.crew.tablet_options import tablet_texts
 from lakeward.server.fleet.fleet import Fleet
 from lakeward.server.node import Node
@@ -55,9 +57,12 @@ class Crew:
             await self.stop()
             raise
         for number in range(fleet.size):
-            task = asyncio.get_running_loop().create_task(self._keep(number))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._begin(self._keep(number))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _start(self, number: int) -> None:
         texts = tablet_texts(self._options, number, self._fleet.size, self._ports.get(number, {}))
@@ -69,8 +74,19 @@ class Crew:
         self._ports[number] = {name: port for name, (_, port) in listeners.items()}
         await self._node.front.take_server(member.questions)
         channel = await Channel.over(member.orders, f"tablet server {number}")
+        self._begin(self._watch(member, channel, gone))
         await self._fleet.join(number, channel, listeners)
         _log.info("tablet server %d is there (process %d)", number, member.pid)
+
+    async def _watch(self, member: CrewMember, channel: Channel, gone: asyncio.Event) -> None:
+        """End a server that hangs, or whose line is gone: it would hear of nothing any more."""
+        told = f"has not answered for {BEATS} seconds"
+        if not await hangs(channel):  # most likely it has ended, and what kept it will tell
+            told = "has hung up"
+            await asyncio.wait([asyncio.ensure_future(gone.wait())], timeout=_STOP_S)
+        if not self._is_stopping and not gone.is_set():
+            _log.warning("tablet server %d %s; it is killed", member.server_id, told)
+            member.kill()
 
     async def _keep(self, number: int) -> None:
         failures, loop = 0, asyncio.get_running_loop()
@@ -90,7 +106,7 @@ class Crew:
                 await self._start(number)
             except LakewardError as wrong:
                 _log.error("%s", wrong.message)
-                self._members[number].stop()
+                self._members[number].kill()  # it may hang, and hear nothing gentler
 
     async def stop(self) -> None:
         """End all of them; whoever does not want to is made to."""

@@ -60,7 +60,7 @@ class CrewMember:
             async with asyncio.timeout(_START_S):
                 told = await asyncio.to_thread(self._first_line)
         except TimeoutError as wrong:
-            self.stop()
+            self.kill()
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
                 f"Tablet server {self.server_id} did not start within {_START_S:g} s."
             ) from wrong

@@ -12,6 +12,8 @@ from lakeward.protocol.api import Api
 from lakeward.rpc.channel import Channel
 
 _log = logging.getLogger(__name__)
+#: A server that has much to open may take long; one that hangs is noticed by its pulse.
+_OBEY_MS = 300_000
 
 
 class Order(NamedTuple):
@@ -68,7 +70,7 @@ class Line:
                     order.set_result(None)
                 continue
             try:
-                answer = await self._channel.request(order.api, order.make())
+                answer = await self._channel.request(order.api, order.make(), timeout_ms=_OBEY_MS)
             except LakewardError as wrong:
                 _log.warning("tablet server %d was not told %s: %s", self.server_id, order.api.name, wrong)
                 continue
