@@ -1,4 +1,4 @@
-"""Crew: the tablet servers that a coordinator has started on this machine; one that ends, or hangs, is started again."""
+"""Crew: the tablet servers that a coordinator has started on this machine; whoever ends or hangs is started again."""
 
 from __future__ import annotations
 
