@@ -13,5 +13,7 @@ duck_types      … its columns in types that DuckDB has
 read_ahead      what is hot, on its way before it is asked for
 hot_tables      what a connection keeps of it between queries
 hot_rows        … of one table, made and added to
+gone_rows       … which rows of cold files are no more
+bit_function    … and by what DuckDB is told of them
 duck_tables     … tables of DuckDB that go when nobody holds them
 """

@@ -16,6 +16,7 @@ from lakeward.errors import ErrorCode
 
 _lock = Lock()
 _opened: dict[int, Any] = {}
+_paths: dict[int, str] = {}
 _numbers = count()
 #: Footers of files that were read before are remembered by path and time; their data is not, it would fill the memory.
 _SETTINGS = ("SET parquet_metadata_cache = true", "SET enable_external_file_cache = false")
@@ -40,6 +41,12 @@ def duck_session() -> Iterator[Any]:
 def duck_cursor() -> Any:
     """A connection that only looks at texts."""
     return _instance().cursor()
+
+
+def instance_path() -> str:
+    """The name by which this process's instance can be found, by who has other ways to it than Python's."""
+    _instance()
+    return _paths[os.getpid()]
 
 
 def give_rows(duck: Any, name: str, rows: Any) -> None:
@@ -71,7 +78,7 @@ def _instance() -> Any:
         return found
 
 
-def connect_duckdb() -> Any:
+def connect_duckdb(path: str = ":memory:") -> Any:
     """An instance of DuckDB, with the settings that all of ours have."""
     try:
         import duckdb
@@ -79,14 +86,15 @@ def connect_duckdb() -> Any:
         raise ErrorCode.UNSUPPORTED_VERSION.error(
             "SQL without Spark needs DuckDB, which is not installed: pip install 'lakeward[duckdb]'."
         ) from missing
-    made = duckdb.connect()
+    made = duckdb.connect(path)
     for setting in _SETTINGS:
         made.execute(setting)
     return made
 
 
 def _open() -> Any:
-    made = connect_duckdb()
+    path = _paths[os.getpid()] = f":memory:lakeward-{os.getpid()}"
+    made = connect_duckdb(path)
     # What memory cannot hold does not go into the directory that the caller happens to stand in.
     spill = Path(tempfile.gettempdir()) / f"lakeward-duckdb-{os.getpid()}"
     made.execute(f"SET temp_directory = '{str(spill).replace(chr(39), chr(39) * 2)}'")

@@ -22,6 +22,7 @@ from lakeward.lake.port import LakeFile
 from lakeward.query.duckdb.duck_session import duck_cursor, give_rows
 from lakeward.query.duckdb.duck_types import duck_schema, hide_bounds, select_sql, to_duck
 from lakeward.query.duckdb.file_sql import FILE, POSITION, gone_sql, has_places, is_local, local_path, quote, scan_sql
+from lakeward.query.duckdb.gone_rows import LeftOut
 from lakeward.query.duckdb.hot_rows import HotRows, touched_files
 from lakeward.query.duckdb.hot_tables import HotTables
 from lakeward.query.duckdb.read_ahead import THREADS_MAX, ReadAhead
@@ -58,6 +59,7 @@ class PlanView:
     ) -> None:
         """When it `is_joined`, with others or itself, rows are put into tables instead of streamed."""
         self._hot: HotRows | None = None
+        self._left_out: LeftOut | None = None
         self._conn = conn
         self._duck = duck
         self._table = table
@@ -124,7 +126,8 @@ class PlanView:
             if plain:
                 yield self._scan(plain, None)
             if touched:
-                yield self._scan(touched, None, f"{hot.gone.name} g ON hash(f.{FILE}) = g.file")
+                self._left_out = hot.gone.leave_out([file.path for file in touched])
+                yield self._scan(touched, None, self._left_out.sql)
         yield from (table.name for table in hot.rows)
         if left or not (files or hot.rows):
             yield self._rest(left)
@@ -152,7 +155,7 @@ class PlanView:
 
     def close(self) -> None:
         """Stop reading what nobody has asked for."""
-        self._hot = None
+        self._hot = self._left_out = None
         if self._ahead is not None:
             self._ahead.close()
 
@@ -181,15 +184,15 @@ class PlanView:
             yield self._scan(plain, keys)
         if touched:
             deletes = gone_sql(sorted({d.path for file in touched for d in file.deletes}))
-            yield self._scan(touched, keys, f"({deletes}) g ON f.{FILE} = g.file")
+            yield self._scan(touched, keys, f"ANTI JOIN ({deletes}) g ON f.{FILE} = g.file AND f.{POSITION} = g.pos")
 
     def _scan(self, files: Sequence[LakeFile], keys: str | None, gone: str | None = None) -> str:
-        """Files without the rows of these keys, and without those whose file and `pos` are in what is gone."""
+        """Files without the rows of these keys, and without those that are gone."""
         paths = [file.path for file in files]
         source = scan_sql(paths)
         there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(source)
         if gone:
-            source = f"{scan_sql(paths, places=True)} f ANTI JOIN {gone} AND f.{POSITION} = g.pos"
+            source = f"{scan_sql(paths, places=True)} f {gone}"
         types = _types_of(self._schema)
         wanted = ", ".join(
             hide_bounds(f"CAST({quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)

@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from lakeward.client.forms.results import BucketId
 from lakeward.lake.port import LakeFile
-from lakeward.query.duckdb.duck_tables import DuckTable, TooLargeError, row_bytes, table_bytes, values_of
+from lakeward.query.duckdb.duck_tables import DuckTable, TooLargeError, row_bytes, table_bytes
 from lakeward.query.duckdb.file_sql import FILE, POSITION, gone_sql, local_path, paths_sql, quote, scan_sql
+from lakeward.query.duckdb.gone_rows import GoneRows, no_gone_rows
 from lakeward.query.duckdb.read_ahead import THREADS_MAX, ReadAhead
 from lakeward.query.plan.plan import spread
 from lakeward.query.plan.splits import LakeSplit, LogSplit
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Tables that the rows of a log table may be in, before the small ones are made one.
 _PIECES_MAX = 4
-#: A hash and a number; names of files would take a hundred for each row.
+#: What a place takes on its way: a hash and a number.
 _PLACE_BYTES = 16
 
 Window = tuple[int, int]
@@ -47,9 +48,8 @@ class HotRows:
     windows: Mapping[BucketId, Window]
     rows: tuple[DuckTable, ...] = ()
     keys: DuckTable | None = None
-    #: The hash of the `file` and the `pos` of cold rows that are no more.
-    gone: DuckTable | None = None
-    gone_files: frozenset[str] = frozenset()
+    #: Cold rows that are no more; None where it was not looked for any.
+    gone: GoneRows | None = None
     #: Cold files that keys were looked for in.
     looked: frozenset[LakeFile] = field(default_factory=frozenset)
     #: The batch before the end of each window, as it was before rows were read.
@@ -58,12 +58,12 @@ class HotRows:
     @property
     def tables(self) -> tuple[DuckTable, ...]:
         """All that is held."""
-        return tuple(table for table in (*self.rows, self.keys, self.gone) if table is not None)
+        return tuple(table for table in (*self.rows, self.keys) if table is not None)
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes."""
-        return sum(table.bytes for table in self.tables)
+        return sum(table.bytes for table in self.tables) + (0 if self.gone is None else self.gone.bytes)
 
     def leads_to(self, columns: Iterable[str], snapshot_id: int | None, windows: Mapping[BucketId, Window]) -> bool:
         """Whether what is asked for is this, or this and more. Logs that end earlier than they did are other logs."""
@@ -170,12 +170,10 @@ class HotLoader:
         return [f"SELECT hash({FILE}) AS file, {POSITION} AS pos FROM {source} f SEMI JOIN {keys.name} k ON {where}"]
 
     def _with_gone(self, before: HotRows, selects: list[str]) -> HotRows:
-        if before.gone is not None:
-            selects = [f"FROM {before.gone.name}", *selects]
-        if len(selects) <= (before.gone is not None):
+        if not selects:
             return before
-        made = DuckTable.of_query(" UNION ALL ".join(selects), _PLACE_BYTES)
-        return replace(before, gone=made, gone_files=_files_of(made, before.looked))
+        known = no_gone_rows(self._info.schema.names) if before.gone is None else before.gone
+        return replace(before, gone=known.with_rows(selects, before.looked))
 
     def _same(self, one: str, other: str) -> str:
         names = map(quote, self._info.schema.primary_key)
@@ -197,20 +195,11 @@ class _Room:
                 raise TooLargeError
 
 
-def _files_of(gone: DuckTable, looked: Iterable[LakeFile]) -> frozenset[str]:
-    """Which of these files rows are gone of. Two that share a hash cannot be told apart: then nothing is kept."""
-    files = f"(SELECT unnest({paths_sql(file.path for file in looked)}) AS path)"
-    (twins,) = values_of(f"SELECT count(DISTINCT path) - count(DISTINCT hash(path)) FROM {files}")
-    if twins:
-        raise TooLargeError
-    found = values_of(f"SELECT path FROM {files} WHERE hash(path) IN (SELECT file FROM {gone.name})")
-    return frozenset(map(str, found))
-
-
 def touched_files(hot: HotRows, files: Sequence[LakeFile]) -> tuple[list[LakeFile], list[LakeFile]]:
     """Files of which rows are gone, and the others."""
-    touched = [file for file in files if local_path(file.path) in hot.gone_files]
-    return touched, [file for file in files if local_path(file.path) not in hot.gone_files]
+    gone = frozenset[str]() if hot.gone is None else hot.gone.files
+    touched = [file for file in files if local_path(file.path) in gone]
+    return touched, [file for file in files if local_path(file.path) not in gone]
 
 
 def _in_few_pieces(pieces: tuple[DuckTable, ...]) -> tuple[DuckTable, ...]:

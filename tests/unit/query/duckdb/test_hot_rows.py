@@ -7,9 +7,9 @@ import pytest
 
 from lakeward.client.forms.results import BucketId
 from lakeward.lake.port import LakeFile
-from lakeward.query.duckdb import hot_rows
 from lakeward.query.duckdb.duck_tables import DuckTable, TooLargeError
-from lakeward.query.duckdb.hot_rows import HotRows, _files_of, _in_few_pieces, _Room, touched_files
+from lakeward.query.duckdb.gone_rows import GoneTable
+from lakeward.query.duckdb.hot_rows import HotRows, _in_few_pieces, _Room, touched_files
 
 A, B = BucketId(None, 0), BucketId(None, 1)
 KEPT = HotRows(("x", "y"), 7, {A: (10, 20)})
@@ -33,19 +33,9 @@ def test_other_rows_are_not_taken_for_these() -> None:
 
 def test_files_without_a_row_that_is_gone_are_told_apart() -> None:
     """They are scanned as they are."""
-    hot = HotRows(("x",), 7, {}, gone_files=frozenset({"/a b"}))
+    hot = HotRows(("x",), 7, {}, gone=GoneTable(files=frozenset({"/a b"})))
     one, other = LakeFile("file:///a%20b", 1, 1), LakeFile("/c", 1, 1)
     assert touched_files(hot, [one, other]) == ([one], [other])
-
-
-def test_files_that_share_a_hash_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Positions name files by hash: only where no two have the same one."""
-    gone = DuckTable.of_query("SELECT hash('/a') AS file, 3 AS pos", 16)
-    files = [LakeFile("file:///a", 1, 1), LakeFile("/it's {}", 1, 1)]
-    assert _files_of(gone, files) == {"/a"}
-    monkeypatch.setattr(hot_rows, "values_of", lambda _: [1])
-    with pytest.raises(TooLargeError):
-        _files_of(gone, files)
 
 
 def test_changes_are_bounded_while_they_come() -> None:
