@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,8 @@ _STRANGERS_MAX = 1500
 _WAITING_THREADS = 200
 #: Beside those that send rows: for questions about the catalog, and for what is closed.
 _CATALOG_THREADS = 32
+#: Names that need no quotes.
+_PLAIN = re.compile("[a-z_][a-z0-9_]*")
 #: What a client may ask for in its first message that is no setting.
 _NO_SETTINGS = {"user", "database", "options", "replication"}
 
@@ -142,7 +145,7 @@ def _search_path(newcomer: Newcomer) -> dict[str, str]:
     name = newcomer.database
     conn = newcomer.member.conn
     if name in conn.databases() or _has_tables(conn, name):
-        return {"search_path": '"' + name.replace('"', '""') + '"'}
+        return {"search_path": name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'}
     if name in {"lakeward", "postgres", newcomer.user}:
         return {}
     raise StateError("3D000", f'database "{name}" does not exist')

@@ -50,7 +50,7 @@ def literal_of(value: bytes | None, oid: int, form: int) -> str:
         raw = value if form == 1 else _bytea(text)
         return f"from_hex('{raw.hex()}')"
     if oid in pg.ARRAYS:
-        return _list(text, pg.ARRAYS[oid].oid)
+        return array_literal(text, pg.ARRAYS[oid].oid)
     if oid == pg.NUMERIC:
         return _number(text)
     if oid in {pg.DATE, pg.TIMESTAMP, pg.TIMESTAMPTZ, pg.TIME, pg.INTERVAL, pg.UUID, pg.FLOAT4, pg.FLOAT8, pg.BOOL}:
@@ -108,7 +108,7 @@ def _bytea(text: str) -> bytes:
         raise StateError("22P02", "invalid input syntax for type bytea") from None
 
 
-def _list(text: str, oid: int) -> str:
+def array_literal(text: str, oid: int) -> str:
     """A list of one dimension, as Postgres writes it: `{1,2,"a b",NULL}`."""
     inner, found, word, quoted, was_quoted = text.strip()[1:-1], list[str | None](), "", False, False
     if not text.strip().startswith("{"):

@@ -129,6 +129,8 @@ class Session:
 
     async def _run(self, work: Work, *, describes: bool, most: int = 0) -> bool:
         """Send the rows of it, and its end; whether there may be more."""
+        if work.forgets is not None:
+            self._forget(work.forgets)
         for name, value in work.changed.items():
             await self._wire.send(m.parameter_status(name, value))
         if work.portal is None:
@@ -257,6 +259,14 @@ class Session:
 
     async def _nothing(self, _body: m.Body) -> None:
         """Rows of a COPY that failed, which nobody wants any more."""
+
+    def _forget(self, name: str) -> None:
+        """Let go of a prepared statement by the SQL for it; of all where it has no name."""
+        if name:
+            self._find_prepared(name)
+            del self._prepared[name]
+        else:
+            self._prepared.clear()
 
     def _find_prepared(self, name: str) -> Prepared:
         if name not in self._prepared:

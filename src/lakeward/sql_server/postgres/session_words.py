@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 
 from lakeward.runtime.version import VERSION
+from lakeward.sql_server.postgres.codec.pg_types import UNKNOWN
 from lakeward.sql_server.postgres.codec.sql_text import SqlText, Token, literal, replace_pieces, statements_of
+from lakeward.sql_server.postgres.parameters import array_literal
 from lakeward.sql_server.postgres.variables import SERVER_VERSION, Variables
 
 #: Functions that Postgres calls without brackets.
 _BARE = {"current_user", "session_user", "user", "current_role", "current_catalog", "current_schema"}
+#: Parts of a moment, as Postgres and as DuckDB write them.
+_MOMENTS = {
+    "YYYY": "%Y", "YY": "%y", "MONTH": "%B", "MON": "%b", "MM": "%m", "DDD": "%j", "DD": "%d", "DAY": "%A",
+    "DY": "%a", "HH24": "%H", "HH12": "%I", "HH": "%I", "MI": "%M", "SS": "%S", "MS": "%g", "US": "%f", "AM": "%p",
+    "PM": "%p", "IW": "%V", "IYYY": "%G", "TZ": "%Z",
+}  # fmt: skip
+_MOMENT = re.compile("|".join(sorted(_MOMENTS, key=len, reverse=True)), re.IGNORECASE)
+#: What stands before an array that something is in, or not in.
+_LISTED = re.compile(r"(?<![!<>])(=)ANY\($|(<>|!=)ALL\($")
 _BYTEA = re.compile(r"E?'\\{1,2}x((?:[0-9a-fA-F]{2})*)'")
 
 
@@ -42,13 +53,35 @@ def with_duck_spellings(statement: SqlText) -> SqlText:
         if found is not None:
             end = tokens[at + 2]
             changes[token.at] = end.at + len(end.text), f"from_hex('{found[1]}')"
+    changes |= _arrays(tokens) | _moment_texts(tokens)
     return statements_of(replace_pieces(statement.sql, changes))[0] if changes else statement
+
+
+def _arrays(tokens: tuple[Token, ...]) -> dict[int, tuple[int, str]]:
+    """Texts that are arrays by where they stand, as drivers send them: `= ANY('{1,2}')`, `'{1,2}'::int[]`."""
+    changes = dict[int, tuple[int, str]]()
+    for at, token in enumerate(tokens):
+        if token.kind != "text" or token.text[:2] != "'{" or at + 1 >= len(tokens):
+            continue
+        before = "".join(t.upper for t in tokens[max(at - 4, 0) : at])
+        behind = [t.text for t in tokens[at + 1 : at + 5]]
+        text = token.text[1:-1].replace("''", "'")
+        found = _LISTED.search(before)
+        if found is not None and behind[:1] == [")"]:
+            begin = tokens[at - (3 if found[1] == "=" else 4)]
+            values = array_literal(text, UNKNOWN)[1:-1] or "SELECT NULL WHERE false"
+            changes[begin.at] = tokens[at + 1].at + 1, f"{' ' if found[1] == '=' else ' NOT '}IN ({values})"
+        elif behind[:1] == ["::"] and behind[2:] == ["[", "]"]:
+            changes[token.at] = token.at + len(token.text), array_literal(text, UNKNOWN)
+    return changes
 
 
 def with_session_words(statement: SqlText, values: dict[str, str], variables: Variables) -> str:
     """The text with the values of these functions; columns of the same name, behind a dot, stay."""
     tokens, changes = statement.tokens, dict[int, tuple[int, str]]()
     for at, token in enumerate(tokens):
+        if token.kind == "word" and token.name == "current_schemas":
+            changes |= _schemas(tokens, at, variables)
         if token.kind == "word" and token.name == "current_setting":
             changes |= _setting(tokens, at, variables)
         if token.kind != "word" or token.name not in values:
@@ -70,6 +103,33 @@ def with_session_words(statement: SqlText, values: dict[str, str], variables: Va
             values[token.name] + _alias(statement, begin, at, is_called),
         )
     return replace_pieces(statement.sql, changes)
+
+
+def _moment_texts(tokens: tuple[Token, ...]) -> dict[int, tuple[int, str]]:
+    """TO_CHAR of a moment with a form like 'YYYY-MM-DD', by the function that DuckDB has for it."""
+    changes = dict[int, tuple[int, str]]()
+    open_calls = list[int]()
+    for at, token in enumerate(tokens):
+        if token.text == "(":
+            open_calls.append(at - 1)
+        elif token.text == ")" and open_calls:
+            begin, form = open_calls.pop(), tokens[at - 1]
+            is_moment = form.kind == "text" and tokens[at - 2].text == "," and _MOMENT.search(form.text)
+            if begin >= 0 and tokens[begin].name == "to_char" and is_moment:
+                changes[tokens[begin].at] = tokens[begin].at + len("to_char"), "strftime"
+                new = _MOMENT.sub(lambda found: _MOMENTS[found[0].upper()], form.text)
+                changes[form.at] = form.at + len(form.text), new
+    return changes
+
+
+def _schemas(tokens: tuple[Token, ...], at: int, variables: Variables) -> dict[int, tuple[int, str]]:
+    """Where tables are looked for; CURRENT_SCHEMAS of true has the catalog, too."""
+    arguments = [token.upper for token in tokens[at + 1 : at + 4]]
+    if arguments not in (["(", "TRUE", ")"], ["(", "FALSE", ")"]):
+        return {}
+    begin = at - 2 if at >= 2 and tokens[at - 1].text == "." else at
+    names = ["pg_catalog"] * (arguments[1] == "TRUE") + [variables.database or "public"]
+    return {tokens[begin].at: (tokens[at + 3].at + 1, f"[{', '.join(map(literal, names))}]")}
 
 
 def _setting(tokens: tuple[Token, ...], at: int, variables: Variables) -> dict[int, tuple[int, str]]:

@@ -14,9 +14,10 @@ from lakeward.sql_server.postgres.codec.sql_text import SqlText, statements_of
 from lakeward.sql_server.postgres.copying import CopyForm, copied_of
 from lakeward.sql_server.postgres.cursors import Cursor, Cursors, declared_of, wanted_of
 from lakeward.sql_server.postgres.parameters import cast_oids, duck_type_of, literal_of
+from lakeward.sql_server.postgres.pg_catalog.answers import as_postgres
 from lakeward.sql_server.postgres.pg_catalog.catalogs import PgCatalogs
 from lakeward.sql_server.postgres.pg_catalog.rewrite import is_about_catalog, rewrite
-from lakeward.sql_server.postgres.portal import Portal
+from lakeward.sql_server.postgres.portal import Portal, Rows
 from lakeward.sql_server.postgres.session_words import session_values, with_duck_spellings, with_session_words
 from lakeward.sql_server.postgres.startup import Newcomer
 from lakeward.sql_server.postgres.states import StateError
@@ -40,6 +41,21 @@ class Plain:
         return iter(self.batches)
 
 
+class PlanLines:
+    """What EXPLAIN says, a line a row, as Postgres has it."""
+
+    schema = pa.schema([("QUERY PLAN", pa.string())])
+
+    def __init__(self, answer: Rows) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._answer:
+            texts = batch.column("explain_value").to_pylist()
+            lines = [line for text in texts for line in ([text] if text[:1] in "[{" else text.rstrip().split("\n"))]
+            yield pa.record_batch([pa.array(lines, pa.string())], self.schema)
+
+
 @dataclass(slots=True)
 class Work:
     """A statement that is understood: rows to send, or a tag alone."""
@@ -53,6 +69,8 @@ class Work:
     #: How many rows a FETCH wants, 0 for all; None for what is no FETCH.
     fetches: int | None = None
     changed: dict[str, str] = field(default_factory=dict)
+    #: A prepared statement that is to be forgotten; an empty name stands for all, None for none.
+    forgets: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +147,8 @@ class Statements:
             template = statements_of(self._spell(statement))[0]
             shape = self._new_statement(asked, held).describe(template, [duck_type_of(oid) for oid in oids])
         found = [given or oid_of(field.type) for given, field in zip(oids, shape.parameters, strict=True)]
+        if statement.words[0] == "EXPLAIN":
+            return Described(Portal(Plain(PlanLines.schema, []), ExitStack(), []), found)
         names = plain_names(shape.columns.names, statement.sql)
         return Described(Portal(Plain(shape.columns, []), ExitStack(), [], names), found)
 
@@ -146,11 +166,9 @@ class Statements:
             return True
 
         with self._house.desk.alarms.after(self.variables.limit_s or self._house.desk.time_limit_s, stop):
-            rows = catalog.ask(rewrite(plain, self.variables.database))
-        lists = [n for n, kind in enumerate(rows.schema.types) if kind.equals(pa.list_(pa.int64()))]
-        for at in lists:  # of oids: asyncpg would ask what another kind of list is, and again
-            rows = rows.set_column(at, rows.schema.names[at], rows.column(at).cast(pa.list_(pa.uint32())))
-        return Work("SELECT", Portal(Plain(rows.schema, rows.to_batches()), ExitStack(), formats))
+            rows = as_postgres(catalog.ask(rewrite(plain, self.variables.database)))
+        names = plain_names(rows.schema.names, statement.sql)
+        return Work("SELECT", Portal(Plain(rows.schema, rows.to_batches()), ExitStack(), formats, names))
 
     def _answer(self, statement: SqlText, formats: list[int]) -> Work:
         if is_about_catalog(statement):
@@ -158,9 +176,11 @@ class Statements:
         with ExitStack() as held:
             asked = self._new_statement(statement, held)
             answer = held.enter_context(asked.answer())
+            if statement.words[0] == "EXPLAIN":
+                portal = Portal(PlanLines(answer), held.pop_all(), formats)
+                return Work("EXPLAIN", portal, asked)
             portal = Portal(answer, held.pop_all(), formats, plain_names(answer.schema.names, statement.sql))
-        tag = "EXPLAIN" if statement.words[0] == "EXPLAIN" else "SELECT"
-        return Work(tag, portal, asked)
+        return Work("SELECT", portal, asked)
 
     def _spell(self, statement: SqlText) -> str:
         return with_session_words(with_duck_spellings(statement), self._session_values(), self.variables)
@@ -225,10 +245,15 @@ class Statements:
         return Work(tag)
 
     def _nothing(self, statement: SqlText, _formats: list[int]) -> Work:
-        words = statement.words
-        if words[0] == "DISCARD":
-            self._cursors.close_all(is_over=True)
-        return Work("DISCARD ALL" if words[0] == "DISCARD" else words[0])
+        return Work(statement.words[0])
+
+    def _discard(self, _statement: SqlText, _formats: list[int]) -> Work:
+        self._cursors.close_all(is_over=True)
+        return Work("DISCARD ALL", forgets="")
+
+    def _deallocate(self, statement: SqlText, _formats: list[int]) -> Work:
+        last = statement.tokens[-1]
+        return Work("DEALLOCATE", forgets="" if last.upper == "ALL" or len(statement.tokens) == 1 else last.name)
 
     def _copy(self, statement: SqlText, _formats: list[int]) -> Work:
         """`COPY (SELECT …) TO STDOUT` or `COPY table TO STDOUT`."""
@@ -281,8 +306,8 @@ _OBEYED: dict[str, Callable[[Statements, SqlText, list[int]], Work]] = {
     "ABORT": Statements._leave,
     "SAVEPOINT": Statements._nothing,
     "RELEASE": Statements._nothing,
-    "DISCARD": Statements._nothing,
-    "DEALLOCATE": Statements._nothing,
+    "DISCARD": Statements._discard,
+    "DEALLOCATE": Statements._deallocate,
     "UNLISTEN": Statements._nothing,
     "COPY": Statements._copy,
     "DECLARE": Statements._declare,

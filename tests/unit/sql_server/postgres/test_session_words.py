@@ -45,3 +45,37 @@ def test_columns_are_called_by_their_functions() -> None:
     """Unless somebody wants the long name."""
     assert plain_names(["count_star()", "max(x)", "x", "(1 + 1)"], "") == ["count", "max", "x", "(1 + 1)"]
     assert plain_names(["sum(x)"], 'SELECT sum(x) AS "sum(x)"') == ["sum(x)"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("SELECT 1 WHERE a = ANY('{1,2}')", "SELECT 1 WHERE a  IN ('1', '2')"),
+        ("""SELECT 1 WHERE a = any('{"x, y",NULL}')""", "SELECT 1 WHERE a  IN ('x, y', NULL)"),
+        ("SELECT 1 WHERE a = ANY('{}')", "SELECT 1 WHERE a  IN (SELECT NULL WHERE false)"),
+        ("SELECT 1 WHERE a <> ALL('{1}')", "SELECT 1 WHERE a  NOT IN ('1')"),
+        ("SELECT 1 WHERE a != ALL('{1}')", "SELECT 1 WHERE a  NOT IN ('1')"),
+        ("SELECT 1 WHERE a != ANY('{1}')", "SELECT 1 WHERE a != ANY('{1}')"),
+        ("SELECT 1 WHERE a >= ANY('{1}')", "SELECT 1 WHERE a >= ANY('{1}')"),
+        ("""SELECT '{"1","2"}'::int[]""", "SELECT ['1', '2']::int[]"),
+        ("SELECT '{1}'", "SELECT '{1}'"),
+        ("SELECT current_schemas(false)", "SELECT ['shop']"),
+        ("SELECT pg_catalog.current_schemas(true)", "SELECT ['pg_catalog', 'shop']"),
+    ],
+)
+def test_arrays_that_are_texts_become_lists(sql: str, text: str) -> None:
+    """Where Postgres would take them for arrays; elsewhere a text stays a text."""
+    assert spelled(sql) == text
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("SELECT to_char(a, 'YYYY-MM-DD HH24:MI:SS')", "SELECT strftime(a, '%Y-%m-%d %H:%M:%S')"),
+        ("SELECT TO_CHAR(date_trunc('day', a), 'Mon YY')", "SELECT strftime(date_trunc('day', a), '%b %y')"),
+        ("SELECT to_char(a, '999')", "SELECT to_char(a, '999')"),
+    ],
+)
+def test_moments_are_written_as_postgres_writes_them(sql: str, text: str) -> None:
+    """By the parts that people use; numbers are not."""
+    assert spelled(sql) == text

@@ -12,6 +12,7 @@ from pyarrow import types as arrow
 from lakeward.sql_server.postgres.codec.messages import Column
 
 BOOL, BYTEA, INT8, INT2, INT4, TEXT, OID = 16, 17, 20, 21, 23, 25, 26
+INT2VECTOR, REGPROC = 22, 24
 JSON, FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, NAME = 114, 700, 701, 705, 1042, 1043, 19
 DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, NUMERIC, UUID = 1082, 1083, 1114, 1184, 1186, 1700, 2950
 
@@ -52,10 +53,24 @@ TYPES = {
         PgType(UUID, 16, "uuid", "uuid", 2951),
     )
 }
+#: The functions that read values in binary, by numbers: drivers know types by the names of these.
+_SPACED = {NUMERIC, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID, JSON}
+_ARRAY_RECEIVER = 2400
+RECEIVERS = {_ARRAY_RECEIVER + oid: f"{one.name}{'_' * (oid in _SPACED)}recv" for oid, one in TYPES.items()}
+RECEIVERS[_ARRAY_RECEIVER] = "array_recv"
+
+
+def receiver_of(oid: int) -> int:
+    """The function that reads values of a type in binary."""
+    return _ARRAY_RECEIVER if oid in ARRAYS else _ARRAY_RECEIVER + oid
+
+
 ARRAYS = {one.array: one for one in TYPES.values()}
 
-_CALL = re.compile(r'(?:main\.)?"?([a-z_]\w*)"?\(.*\)', re.DOTALL)
-_CALLED = {"count_star": "count", "list_value": "array", "struct_pack": "row"}
+#: What a field's metadata calls the type that it is described as, where its own does not say.
+SHOWN_AS = b"postgres.oid"
+_CALL = re.compile(r'(?:main\.|pgc\.)?"?([a-z_]\w*)"?\(.*\)', re.DOTALL)
+_CALLED = {"count_star": "count", "list_value": "array", "struct_pack": "row", "regclass_oid": "regclass"}
 _BY_ARROW = {
     pa.bool_(): BOOL,
     pa.int8(): INT2,
@@ -113,7 +128,7 @@ def columns_of(schema: pa.Schema) -> list[Column]:
     """How the columns of rows are described."""
     found = []
     for field in schema:
-        oid = oid_of(field.type)
+        oid = int((field.metadata or {}).get(SHOWN_AS, oid_of(field.type)))
         size = TYPES[oid].size if oid in TYPES else -1
         found.append(Column(field.name, oid, size, modifier_of(field.type)))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakeward.sql_server.postgres.codec.pg_types import ARRAYS, TYPES
+from lakeward.sql_server.postgres.codec.pg_types import ARRAYS, RECEIVERS, TYPES
 
 _NOTHING = "CAST(NULL AS VARCHAR)"
 _INDEX = (
@@ -15,6 +15,7 @@ _KEY = (
     "ON m_a.attrelid = m_i.indrelid AND m_a.attnum = m_i.indkey[n] WHERE m_i.indexrelid = o)"
 )
 _CONSTRAINT = "(SELECT m_k.definition FROM pgc.pg_constraint m_k WHERE m_k.oid = o)"
+_IS_PLAIN = "regexp_full_match(s, '[a-z_][a-z0-9_]*')"
 _MAY = "regexp_matches(lower(p), 'select|usage|connect')"
 #: Functions by name: arguments, and what they come to. DuckDB puts arguments in as they are: no name of a table in
 #: here may be one that somebody uses in a question.
@@ -41,7 +42,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "JOIN pgc.pg_namespace m_n ON m_n.oid = m_c.relnamespace WHERE m_c.relkind IN ('r', 'i') AND "
         "replace(t, '\"', '') IN (m_c.relname, m_n.nspname || '.' || m_c.relname) LIMIT 1) END"
     },
-    "to_regclass": {"t": "(SELECT m_c.oid FROM pgc.pg_class m_c WHERE m_c.relname = t AND m_c.relkind = 'r' LIMIT 1)"},
+    "to_regclass": {"t": "pgc.regclass_oid(t)"},
     "regtype_oid": {"t": "(SELECT m_y.oid FROM pgc.pg_type m_y WHERE m_y.typname = t LIMIT 1)"},
     "to_regtype": {"t": "(SELECT m_y.oid FROM pgc.pg_type m_y WHERE m_y.typname = t LIMIT 1)"},
     "regnamespace_oid": {"t": "(SELECT m_n.oid FROM pgc.pg_namespace m_n WHERE m_n.nspname = t LIMIT 1)"},
@@ -60,8 +61,15 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "pg_char_to_encoding": {"e": "6"},
     "pg_function_is_visible": {"o": "true"},
     "pg_stat_get_numscans": {"o": "0"},
+    "array_lower": {"l, d": "CASE WHEN len(l) > 0 THEN 1 END"},
+    "procedure_name": {"o": "coalesce((SELECT m_p.proname FROM pgc.pg_proc m_p WHERE m_p.oid = o LIMIT 1), '-')"},
+    "format": {
+        "f, a": "regexp_replace(f, '%[sIL]', a)",
+        "f, a, b": "regexp_replace(regexp_replace(f, '%[sIL]', a), '%[sIL]', b)",
+    },
     "array_upper": {"l, d": "CASE WHEN l IS NULL THEN NULL ELSE len(l) END"},
-    "quote_ident": {"s": "s"},
+    "quote_ident": {"s": f"CASE WHEN {_IS_PLAIN} THEN s ELSE '\"' || replace(s, '\"', '\"\"') || '\"' END"},
+    "parse_ident": {"s": "string_split(replace(s, '\"', ''), '.')"},
     "pg_get_serial_sequence": {"t, c": _NOTHING},
     "col_description": {"o, n": _NOTHING},
     "shobj_description": {"o, c": _NOTHING},
@@ -143,6 +151,7 @@ _EMPTY = {
         "constraint_catalog constraint_schema constraint_name unique_constraint_name update_rule delete_rule"
     ),
     "ischema.constraint_column_usage": "table_catalog table_schema table_name column_name constraint_name",
+    "ischema.character_sets": "character_set_catalog character_set_schema character_set_name default_collate_name",
     "ischema.routines": "routine_catalog routine_schema routine_name",
     "ischema.sequences": "sequence_catalog sequence_schema sequence_name",
 }
@@ -189,10 +198,12 @@ def statements() -> list[str]:
     """What makes them, in a DuckDB that has the tables with rows."""
     names = {one.oid: one.sql for one in TYPES.values()} | {array: f"{one.sql}[]" for array, one in ARRAYS.items()}
     values = ", ".join(f"({oid}, '{name}')" for oid, name in names.items())
+    receivers = ", ".join(f"({oid}, '{name}', 11)" for oid, name in RECEIVERS.items())
     return [
         *_FILLERS,
         f"CREATE TABLE pgc.type_names AS SELECT * FROM (VALUES {values}) v(oid, sql)",  # noqa: S608 - names of ours
         *(f"CREATE TABLE {name} ({_columns(columns)})" for name, columns in _EMPTY.items()),
+        f"INSERT INTO pgc.pg_proc (oid, proname, pronamespace) VALUES {receivers}",  # noqa: S608 - names of ours
         *(f"INSERT INTO pgc.pg_keywords VALUES ('{word}', 'R', 'reserved')" for word in _KEYWORDS),  # noqa: S608
         *(f"CREATE MACRO pgc.{name}{_bodies(forms)}" for name, forms in _FUNCTIONS.items()),
         *(f"CREATE VIEW pgc.{name} AS {sql}" for name, sql in _VIEWS.items()),

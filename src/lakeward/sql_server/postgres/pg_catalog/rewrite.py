@@ -28,6 +28,10 @@ _TYPES = {
 _LOOKED_UP = {"regclass", "regtype", "regnamespace", "regproc"}
 #: Functions that ask about the catalog, wherever they stand.
 _ASKS = re.compile("pg_|has_.*_privilege|to_reg|(obj|col|shobj)_description|current_setting")
+#: Lists whose first number has the place 0.
+_VECTORS = {"indkey", "indclass", "indoption", "indcollation"}
+#: Numbers of functions, which as a text are their names.
+_PROCEDURES = {"typinput", "typoutput", "typreceive", "typsend"}
 _PLAIN_LIST = re.compile(r"'\{[^{}'\\]+\}'")
 _RENAMED = {"current_setting": "setting_of"}
 
@@ -49,9 +53,10 @@ def rewrite(statement: SqlText, database: str | None) -> str:
     """The text for DuckDB; tables are visible that are in `database`, or all where it is None."""
     tokens = list(statement.tokens)
     changes: dict[int, tuple[int, str]] = {}
+    ends = _ends_of_calls(tokens)
     at = 0
     while at < len(tokens):
-        end, new = _piece(tokens, at, database)
+        end, new = (at + 1, ends[at]) if at in ends else _piece(tokens, at, database)
         if new is not None:
             last = tokens[end - 1]
             changes[tokens[at].at] = last.at + len(last.text), new
@@ -87,6 +92,14 @@ def _piece(tokens: list[Token], at: int, database: str | None) -> tuple[int, str
         return at + 2, f"AS {_TYPES[tokens[at + 1].name]}"
     if _is_alias_of_series(tokens, at):
         return at + 1, f"{token.text}({token.text})"
+    if token.text == "[" and at and tokens[at - 1].name in _VECTORS:
+        return at + 1, "[1 + "
+    if token.name in _PROCEDURES and [t.name for t in tokens[at + 1 : at + 3]] == ["::", "text"]:
+        return at + 3, f"pgc.procedure_name({token.text})"
+    if _is_selected_series(tokens, at, token):
+        return at + 1, "unnest(generate_series"
+    if _is_row_of_array(tokens, at, token):
+        return at + 1, "(SELECT string_to_array"
     if token.text == "::":
         name, end = _type_name(tokens, at + 1)
         return (end, f"::{_TYPES[name]}") if name in _TYPES else (at + 1, None)
@@ -95,9 +108,9 @@ def _piece(tokens: list[Token], at: int, database: str | None) -> tuple[int, str
     if token.name in {_CATALOG, _INFORMATION} and _texts(tokens, at + 1, 1) == ["."]:
         return _qualified_name(tokens, at, database)
     is_behind_dot = at > 0 and tokens[at - 1].text == "."
-    if is_behind_dot or token.kind == "quoted":
-        return at + 1, None
     follows = (_texts(tokens, at + 1, 1) or [""])[0]
+    if is_behind_dot or (token.kind == "quoted" and (follows == "(" or not _is_table(token.name))):
+        return at + 1, None
     if token.name == "json_build_object":
         return at + 1, "json_object"
     if token.name in FUNCTIONS | _RENAMED.keys() and follows == "(":
@@ -170,14 +183,64 @@ def _is_alias_of_series(tokens: list[Token], at: int) -> bool:
     """Whether it names the rows of generate_series(…), which in Postgres are values by that name."""
     if tokens[at].kind != "word" or tokens[at].upper in {"ON", "WHERE", "AS", "JOIN", "LEFT", "ORDER", "CROSS"}:
         return False
-    if at < 3 or tokens[at - 1].text != ")" or _texts(tokens, at + 1, 1) == ["("]:
+    last = at - 2 if at and tokens[at - 1].upper == "AS" else at - 1
+    if at < 3 or tokens[last].text != ")" or _texts(tokens, at + 1, 1) == ["("]:
         return False
     depth = 0
-    for before in range(at - 1, 0, -1):
+    for before in range(last, 0, -1):
         depth += (tokens[before].text == ")") - (tokens[before].text == "(")
         if not depth:
-            return tokens[before - 1].name in {"generate_series", "unnest"}
+            return tokens[before - 1].name in {"generate_series", "unnest"} and not _is_selected(tokens, before - 1)
     return False
+
+
+def _ends_of_calls(tokens: list[Token]) -> dict[int, str]:
+    """What the brackets become behind calls that are put into something else."""
+    found = dict[int, str]()
+    for at, token in enumerate(tokens):
+        if _is_selected_series(tokens, at, token):
+            found[_end_of_call(tokens, at)] = "))"
+        elif _is_row_of_array(tokens, at, token):
+            end = _end_of_call(tokens, at)
+            found[end] = f") AS {tokens[end + 1].text})"
+        elif token.name == "generate_subscripts" and _texts(tokens, at + 1, 1) == ["("]:
+            end = _end_of_call(tokens, at)
+            if any(one.name in _VECTORS for one in tokens[at:end]):
+                found[end] = ") - 1"
+    return found
+
+
+def _is_row_of_array(tokens: list[Token], at: int, token: Token) -> bool:
+    """Whether it is `, string_to_array(…) s` behind FROM: in Postgres, a row whose only value is called s."""
+    if token.name != "string_to_array" or not at or tokens[at - 1].text != "," or _is_selected(tokens, at):
+        return False
+    end = _end_of_call(tokens, at)
+    return end + 1 < len(tokens) and tokens[end + 1].kind == "word"
+
+
+def _is_selected_series(tokens: list[Token], at: int, token: Token) -> bool:
+    """Whether it is a generate_series(…) among the columns of a SELECT: in Postgres, each value is a row."""
+    return token.name == "generate_series" and _texts(tokens, at + 1, 1) == ["("] and _is_selected(tokens, at)
+
+
+def _is_selected(tokens: list[Token], at: int) -> bool:
+    """Whether it stands among the columns of a SELECT."""
+    depth = 0
+    for before in reversed(tokens[:at]):
+        depth += (before.text == ")") - (before.text == "(")
+        if depth < 0 or (not depth and before.upper in {"SELECT", "FROM"}):
+            return before.upper == "SELECT"
+    return False
+
+
+def _end_of_call(tokens: list[Token], at: int) -> int:
+    """The bracket that closes a call."""
+    depth = 0
+    for end in range(at + 1, len(tokens)):
+        depth += (tokens[end].text == "(") - (tokens[end].text == ")")
+        if not depth:
+            return end
+    return len(tokens)
 
 
 def _is_pattern(tokens: list[Token], at: int) -> bool:

@@ -11,8 +11,10 @@ from lakeward.model.table import TableInfo
 from lakeward.query.duckdb.duck_types import duck_schema
 from lakeward.query.read.read import result_schema
 from lakeward.query.request.request import ReadRequest
-from lakeward.sql_server.postgres.codec.pg_types import ARRAYS, TYPES, modifier_of, oid_of
+from lakeward.sql_server.postgres.codec.pg_types import ARRAYS, TYPES, modifier_of, oid_of, receiver_of
 
+#: Lists that are written `1 2`, and whose first place is 0.
+VECTOR = pa.list_(pa.int16())
 _FIRST_OID = 16384
 _OWNER = 10
 _NO_FIELD = pa.field("", pa.string())
@@ -32,9 +34,11 @@ def catalog_tables(
     return {
         "pgc.pg_namespace": _rows([_space(oid, name_) for name_, oid in spaces.items()]),
         "pgc.pg_class": _rows([*_classes(tables, user), _class(1, _PG, "", "?", 0)]),
-        "pgc.pg_attribute": _rows([*(_attribute(*c) for c in columns), _attribute(1, None, 0, _NO_FIELD)]),
+        "pgc.pg_attribute": _rows(
+            [*(_attribute(*c) for c in (*columns, *_key_columns(keyed))), _attribute(1, None, 0, _NO_FIELD)]
+        ),
         "pgc.pg_type": _rows(_types()),
-        "pgc.pg_index": _rows([*(_index(oid, info) for oid, _, info in keyed), _index(0, None)]),
+        "pgc.pg_index": _vectors(_rows([*(_index(oid, info) for oid, _, info in keyed), _index(0, None)])),
         "pgc.pg_constraint": _rows([*(_constraint(*k) for k in keyed), _constraint(0, 0, None)]),
         "pgc.pg_description": _rows([*(_comment(oid, i.descriptor.comment) for oid, _, i in tables), _comment(0, "")]),
         "pgc.pg_database": _rows([_database(name)]),
@@ -53,6 +57,11 @@ def _rows(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+def _vectors(rows: pa.Table) -> pa.Table:
+    """Lists of numbers as what Postgres calls vectors, which are told apart by their type."""
+    return rows.cast(pa.schema([f.with_type(VECTOR) if f.type == pa.list_(pa.int64()) else f for f in rows.schema]))
+
+
 def _space(oid: int, name: str) -> dict[str, Any]:
     return {"oid": oid, "nspname": name, "nspowner": _OWNER, "nspacl": [""]}
 
@@ -64,6 +73,14 @@ def _classes(tables: Sequence[tuple[int, int, TableInfo]], user: str) -> Iterato
         yield _class(oid, space, info.path.table, "r", len(_fields(info)), keys > 0, f"{user}=r/{user}")
         if keys:
             yield _class(oid + 1, space, f"{info.path.table}_pkey", "i", keys)
+
+
+def _key_columns(keyed: Sequence[tuple[int, int, TableInfo]]) -> Iterator[tuple[int, TableInfo, int, pa.Field]]:
+    """Indexes have columns as tables do."""
+    for oid, _, info in keyed:
+        fields = _fields(info)
+        for at, key in enumerate(info.schema.primary_key, 1):
+            yield oid + 1, info, at, fields.field(key)
 
 
 def _types() -> list[dict[str, Any]]:
@@ -115,7 +132,8 @@ def _type(oid: int, name: str, size: int, array: int, element: int) -> dict[str,
         "typtype": "b", "typcategory": "A" if element else "S", "typispreferred": False, "typisdefined": True,
         "typdelim": ",", "typrelid": 0, "typsubscript": 0, "typelem": element, "typarray": array,
         "typinput": 750 if element else 0, "typoutput": 0,
-        "typreceive": 0, "typnotnull": False, "typbasetype": 0, "typtypmod": -1, "typndims": 0, "typcollation": 0,
+        "typreceive": receiver_of(oid), "typsend": receiver_of(oid),
+        "typnotnull": False, "typbasetype": 0, "typtypmod": -1, "typndims": 0, "typcollation": 0,
         "typdefault": "", "typacl": "",
     }  # fmt: skip
 

@@ -1,0 +1,133 @@
+"""`lakeward sql serve` as tools ask it: ODBC, ADBC's Postgres driver, node, Grafana, Metabase, Rails in few words.
+
+Each was run by hand once; what they asked and did not get is here, in words of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.pq import ExecStatus
+from server_process import ServerProcess
+from sql_server_process import SqlServerProcess
+from sql_shop import sql_shop
+
+pytestmark = pytest.mark.slow
+_SHOP = "tooled_shop"
+
+
+@pytest.fixture(scope="module")
+def shop(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServerProcess]:
+    """One for all tests of this file."""
+    with sql_shop(server.bootstrap, tmp_path_factory.mktemp("shop"), _SHOP) as started:
+        yield started
+
+
+@pytest.fixture
+def conn(shop: SqlServerProcess) -> Iterator[psycopg.Connection[Any]]:
+    """A session, without a transaction."""
+    with psycopg.connect(shop.url(database=_SHOP), autocommit=True) as made:
+        yield made
+
+
+_OF_ORDERS = "indrelid = 'orders'::regclass"
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        # The first column of a key has the place 0; an index has columns of its own (ODBC, Rails).
+        (f"SELECT indkey, indkey[0] FROM pg_index WHERE {_OF_ORDERS}", [("1", 1)]),
+        (
+            (
+                "SELECT a.attname FROM (SELECT indrelid, indkey, generate_subscripts(indkey, 1) AS n FROM pg_index "
+                f"WHERE {_OF_ORDERS}) i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[i.n]"
+            ),
+            [("id",)],
+        ),
+        ("SELECT attname FROM pg_attribute WHERE attrelid = 'orders_pkey'::regclass", [("id",)]),
+        # Types are known by the functions that read them (ADBC).
+        (
+            (
+                "SELECT typname, typreceive FROM pg_type WHERE typreceive <> 0 AND typsend <> 0 "
+                "AND typreceive::TEXT = 'numeric_recv'"
+            ),
+            [("numeric", "numeric_recv")],
+        ),
+        # Values of a series in a SELECT are rows (ODBC's foreign keys).
+        ("SELECT generate_series(array_lower(conkey, 1), 2) AS n FROM pg_constraint", [(1,), (2,)]),
+        # Names in quotes without a schema are of the catalog, too (Metabase).
+        (
+            'SELECT "c"."relname" FROM "pg_class" AS "c" WHERE "c"."relkind" = \'r\' ORDER BY 1',
+            [("clicks",), ("orders",)],
+        ),
+        ('SELECT count(*) FROM "pg_stat_user_tables"', [(0,)]),
+        ("SELECT format('%I.%s', nspname, 'x') FROM pg_namespace WHERE nspname = 'public'", [("public.x",)]),
+        # Where tables are looked for (Rails, Grafana).
+        (
+            (
+                "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+                "WHERE n.nspname = ANY (current_schemas(false)) AND c.relkind = 'r'"
+            ),
+            [(2,)],
+        ),
+        (
+            (
+                "SELECT quote_ident(table_name) FROM information_schema.tables WHERE quote_ident(table_schema) IN ("
+                "SELECT trim(s[i]) FROM generate_series(1, array_upper(string_to_array("
+                "current_setting('search_path'), ','), 1)) AS i, "
+                "string_to_array(current_setting('search_path'), ',') s) ORDER BY 1"
+            ),
+            [("clicks",), ("orders",)],
+        ),
+        (f"SELECT to_regclass('{_SHOP}.orders') IS NOT NULL, quote_ident('Ab')", [(True, '"Ab"')]),
+        ("SELECT to_char(\"at\", 'YYYY-MM-DD HH24:MI') FROM orders WHERE id = 5", [("2026-11-01 10:00",)]),
+    ],
+)
+def test_questions_of_tools_are_answered(conn: psycopg.Connection[Any], sql: str, rows: list[Any]) -> None:
+    """As Postgres answers them."""
+    assert conn.execute(sql.encode()).fetchall() == rows
+
+
+def test_columns_are_called_as_postgres_calls_them(conn: psycopg.Connection[Any]) -> None:
+    """Nothing of how it is answered shows in a name."""
+    found = conn.execute("SELECT to_regclass('orders'), 'orders'::regclass, pg_size_pretty(pg_relation_size(1))")
+    assert [column.name for column in found.description or ()] == ["to_regclass", "regclass", "pg_size_pretty"]
+
+
+@pytest.mark.parametrize("prepare", [False, True])
+def test_a_plan_is_one_column_of_lines(conn: psycopg.Connection[Any], prepare: bool) -> None:
+    """By either protocol, as tools that draw plans expect."""
+    found = conn.execute("EXPLAIN SELECT count(*) FROM orders", prepare=prepare)
+    assert [column.name for column in found.description or ()] == ["QUERY PLAN"]
+    assert any("READ_PARQUET" in line for (line,) in found.fetchall())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        b"SELECT count(*) FROM orders WHERE id = ANY($1)",
+        b"SELECT count(*) FROM orders WHERE id = ANY($1::int[])",
+        b"SELECT 110 - count(*) FROM orders WHERE id <> ALL($1)",
+    ],
+)
+def test_an_array_may_come_as_a_text_without_a_type(conn: psycopg.Connection[Any], sql: bytes) -> None:
+    """As node sends it."""
+    found = conn.pgconn.exec_params(sql, [b'{"1","2","3"}'])
+    assert found.get_value(0, 0) == b"3", found.error_message
+
+
+def test_a_prepared_statement_is_let_go_of_by_sql(conn: psycopg.Connection[Any]) -> None:
+    """Its name is free again; psycopg and ODBC do so, and there is a bound on how many there are."""
+    for name in (b"p", b'"P 2"'):
+        for _ in range(2):
+            assert conn.pgconn.prepare(name.strip(b'"'), b"SELECT 1").status == ExecStatus.COMMAND_OK
+            conn.execute(b"DEALLOCATE " + name)
+    with pytest.raises(psycopg.errors.InvalidSqlStatementName):
+        conn.execute("DEALLOCATE p")
+    conn.pgconn.prepare(b"p", b"SELECT 1")
+    conn.execute("DEALLOCATE ALL")
+    assert conn.pgconn.prepare(b"p", b"SELECT 1").status == ExecStatus.COMMAND_OK
