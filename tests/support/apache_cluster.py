@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from faulty_links import FaultyLinks
+
 from bench import apache_fluss
 
 _QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
@@ -21,8 +23,12 @@ _QUICK = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 class ApacheCluster:
     """ZooKeeper, coordinator, and tablet servers by number: Apache's and ours."""
 
-    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
-        """Start ZooKeeper and the coordinator; `settings` are those of Apache's servers."""
+    def __init__(self, settings: Mapping[str, str] | None = None, links: FaultyLinks | None = None) -> None:
+        """Start ZooKeeper and the coordinator; `settings` are those of Apache's servers.
+
+        With `links`, servers reach each other by these, under the names of their logs.
+        """
+        self._links = links
         jars = (apache_fluss.jar(name) for name in apache_fluss.JARS)
         self._class_path = ":".join(str(jar) for jar in jars)
         self.directory = Path(tempfile.mkdtemp(prefix="fluss-cluster-"))
@@ -42,8 +48,11 @@ class ApacheCluster:
             f"tickTime=500\ndataDir={self.directory}/zk\nclientPort={zookeeper}\n"
             "clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n"
         )
-        self._settings["zookeeper.address"] = self.zookeeper
         self._java("zookeeper", zookeeper, "-Xmx128m", apache_fluss.ZOOKEEPER, str(self.directory / "zoo.cfg"))
+        if links is not None:
+            links.names = self._names
+            self.zookeeper = f"127.0.0.1:{links.front('zookeeper', zookeeper)}"
+        self._settings["zookeeper.address"] = self.zookeeper
         self._configured("coordinator", coordinator, apache_fluss.COORDINATOR, {})
 
     # -- tablet servers
@@ -61,6 +70,7 @@ class ApacheCluster:
         port = self._ports.get(name) or apache_fluss.free_ports(1)[0]
         command = [sys.executable, "-m", "lakeward", "tablet", "--zookeeper", self.zookeeper, "--id", str(number)]
         command += ["--zookeeper-root", "/fluss", "--port", str(port), "--data-dir", str(self.directory / name)]
+        command += [part for key, value in self._advertised(name, port).items() for part in ("-D", f"{key}={value}")]
         self._run(name, port, [*command, *options])
 
     def kill(self, number: int) -> None:
@@ -93,7 +103,9 @@ class ApacheCluster:
         try:
             about = client.get(f"/fluss/metadata/databases/fluss/tables/{table}")[0]
             buckets = f"/fluss/tabletservers/tables/{json.loads(about)['table_id']}/buckets"
-            return [client.get(f"{buckets}/{one}/leader_isr")[0] for one in client.get_children(buckets)]
+            return [
+                client.get(f"{buckets}/{one}/leader_isr")[0] for one in sorted(client.get_children(buckets), key=int)
+            ]
         finally:
             client.stop()
             client.close()
@@ -101,6 +113,10 @@ class ApacheCluster:
     def log_of(self, name: str) -> str:
         """What a process has said: zookeeper, coordinator, tablet-NUMBER."""
         return (self.directory / "log" / name).read_text(errors="replace")
+
+    def port(self, name: str) -> int:
+        """Where coordinator or tablet-NUMBER listens itself, behind all links."""
+        return self._ports[name]
 
     def pid(self, name: str) -> int:
         """The process of zookeeper, coordinator or tablet-NUMBER."""
@@ -119,9 +135,22 @@ class ApacheCluster:
     def _configured(self, name: str, port: int, main: str, mine: Mapping[str, str]) -> None:
         conf = self.directory / f"conf-{name}"
         conf.mkdir(exist_ok=True)
-        settings = {**self._settings, "bind.listeners": f"FLUSS://localhost:{port}", **mine}
+        settings = {
+            **self._settings,
+            "bind.listeners": f"FLUSS://localhost:{port}",
+            **self._advertised(name, port),
+            **mine,
+        }
         (conf / "server.yaml").write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
         self._java(name, port, "-Xmx512m", main, "--configDir", str(conf))
+
+    def _advertised(self, name: str, port: int) -> dict[str, str]:
+        if self._links is None:
+            return {}
+        return {"advertised.listeners": f"FLUSS://127.0.0.1:{self._links.front(name, port)}"}
+
+    def _names(self) -> dict[int, str]:
+        return {process.pid: name for name, process in self._processes.items()}
 
     def _java(self, name: str, port: int, *arguments: str) -> None:
         self._run(name, port, ["java", "-cp", self._class_path, *_QUICK, *apache_fluss.OPENS, *arguments])
