@@ -23,7 +23,11 @@ collect_ignore += ["test_apache_copy.py"] if "LAKEWARD_PEER_COPY" not in os.envi
 collect_ignore += ["test_apache_remote.py"] if "LAKEWARD_PEER_REMOTE" not in os.environ else []
 collect_ignore += ["test_apache_login.py"] if "LAKEWARD_PEER_LOGIN" not in os.environ else []
 collect_ignore += ["test_apache_grants.py"] if "LAKEWARD_PEER_GRANTS" not in os.environ else []
-collect_ignore += ["test_mixed_network.py", "test_mixed_replicas.py"] if "LAKEWARD_PEER_MIXED" not in os.environ else []
+collect_ignore += (
+    ["test_java_story.py", "test_mixed_network.py", "test_mixed_replicas.py"]
+    if "LAKEWARD_PEER_MIXED" not in os.environ
+    else []
+)
 collect_ignore += ["test_java_client.py"] if "LAKEWARD_PEER_JAVA" not in os.environ else []
 collect_ignore += ["test_jdbc.py"] if "LAKEWARD_PEER_JDBC" not in os.environ else []
 collect_ignore += ["test_opensearch.py"] if "LAKEWARD_PEER_SEARCH" not in os.environ else []
