@@ -383,10 +383,10 @@ public class StoryClient {
     }
 
     private Object options() throws Exception {
-        admin.alterTable(LOG, List.of(TableChange.set("table.log.ttl", "3 d")), false).get();
-        String set = admin.getTableInfo(LOG).get().getProperties().toMap().get("table.log.ttl");
-        admin.alterTable(LOG, List.of(TableChange.reset("table.log.ttl")), false).get();
-        return set + " " + admin.getTableInfo(LOG).get().getProperties().toMap().get("table.log.ttl");
+        admin.alterTable(LOG, List.of(TableChange.set("story.owner", "Ada")), false).get();
+        String set = admin.getTableInfo(LOG).get().getCustomProperties().toMap().get("story.owner");
+        admin.alterTable(LOG, List.of(TableChange.reset("story.owner")), false).get();
+        return set + " " + admin.getTableInfo(LOG).get().getCustomProperties().toMap().get("story.owner");
     }
 
     private Object wrong() throws Exception {

@@ -36,7 +36,7 @@ _TOLD = {
     "prefix": "[3, 13, 23, 33, 43, 53, 63, 73, 83, 93] 0",
     "partitions": "[mon, tue] 100 row 7 1",
     "columns": "2 noted row 9 true",
-    "options": "3 d null",
+    "options": "Ada null",
     "wrong": "[TableNotExistException, DatabaseNotEmptyException, DatabaseAlreadyExistException,"
     " TableAlreadyExistException, TableNotPartitionedException]",
     "drop": "false false",
