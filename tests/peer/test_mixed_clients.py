@@ -1,10 +1,11 @@
-"""Java's client, as it is published, through its public API: at a coordinator with tablet servers, and at a mixed
-cluster of Apache's tablet servers and ours."""
+"""The official clients, as they are published: at a coordinator with tablet servers, and at a mixed cluster of Apache's
+tablet servers and ours. Java's tells a story through its public API, Python's has the tests that it has everywhere."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from bench import apache_fluss
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 _PROGRAM = Path(__file__).parents[1] / "data" / "StoryClient.java"
+_ROOT = Path(__file__).parents[2]
+_PYFLUSS = sorted(str(one) for one in (_ROOT / "tests" / "integration").glob("test_pyfluss_*.py"))
+_PYFLUSS_S = 500
 _SLF4J = "org.slf4j:slf4j-api:1.7.36"
 _JAVA_S = 300
 _TOLD = {
@@ -82,3 +86,22 @@ def test_at_a_mixed_cluster(mixed: ApacheCluster, replicas: int) -> None:
     """With one replica a third of the buckets is ours alone, with three we lead a third and follow in the others."""
     assert tell(mixed.bootstrap, replicas, apache_fluss.VERSION) == _TOLD
     assert "Traceback" not in mixed.log_of(f"tablet-{OURS}")
+
+
+def run_pyfluss(**environ: str) -> None:
+    """All tests of Python's client, somewhere else."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, *_PYFLUSS], cwd=_ROOT, env=os.environ | environ, capture_output=True, text=True, timeout=_PYFLUSS_S
+    )
+    assert done.returncode == 0, done.stdout[-8000:]
+
+
+def test_pyfluss_at_a_coordinator_with_tablet_servers() -> None:
+    """Each of its tests."""
+    run_pyfluss(LAKEWARD_TEST_TABLETS="3")
+
+
+def test_pyfluss_at_a_mixed_cluster(mixed: ApacheCluster) -> None:
+    """Each of its tests but those of what Lakeward alone promises, with three replicas."""
+    run_pyfluss(LAKEWARD_TEST_BOOTSTRAP=mixed.bootstrap, LAKEWARD_TEST_REPLICAS="3")
