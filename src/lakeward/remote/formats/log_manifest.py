@@ -167,13 +167,26 @@ class LogManifest:
                 partition=node.get("partition_name"),
                 partition_id=node.get("partition_id"),
             )
-            segments = tuple(_segment_of(one) for one in node["remote_log_segments"])
+            segments = [_segment_of(one) for one in node["remote_log_segments"]]
         except (KeyError, TypeError, AttributeError) as wrong:
             raise ValueError(f"this is no log manifest: {wrong!r}") from wrong
         for segment in segments:
             segment.check()
         end = max((segment.end_offset for segment in segments), default=_NOTHING)
-        return cls(place, segments, node.get("highest_copied_end_offset", end))
+        return cls(place, _in_order(segments), node.get("highest_copied_end_offset", end))
+
+
+def _in_order(segments: Iterable[RemoteSegment]) -> tuple[RemoteSegment, ...]:
+    """Segments by offset, each counting up to where the next one begins: servers of 0.9.1 write them in any order, and
+    where they overlap, do not say what counts."""
+    ordered: list[RemoteSegment] = []
+    for one in sorted(segments, key=lambda segment: (segment.logical_start_offset, -segment.logical_end_offset)):
+        if ordered and one.logical_end_offset <= ordered[-1].logical_end_offset:
+            continue
+        if ordered and one.logical_start_offset < ordered[-1].logical_end_offset:
+            ordered[-1] = replace(ordered[-1], logical_end_offset=one.logical_start_offset)
+        ordered.append(one)
+    return tuple(ordered)
 
 
 def _clip(segments: list[RemoteSegment], new: RemoteSegment) -> RemoteSegment:

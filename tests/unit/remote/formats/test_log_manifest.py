@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,6 +54,20 @@ def test_a_gap_is_refused() -> None:
     """Segments must follow upon each other."""
     with pytest.raises(ValueError, match="offsets 100 to 101 are missing"):
         EMPTY.with_segments([segment(0, 100), segment(101, 200)])
+
+
+def test_segments_in_any_order_are_read_by_offset() -> None:
+    """As a 0.9.1 server writes them, whose map has no order; where they overlap it does not say what counts."""
+    ends = [(800, 1600), (0, 800), (700, 800), (1500, 2400), (1600, 2400)]
+    node = json.loads(EMPTY.to_json())
+    node["remote_log_segments"] = [
+        {"segment_id": f"id-{a}", "start_offset": a, "end_offset": b, "max_timestamp": 1, "size_in_bytes": 9}
+        for a, b in ends
+    ]
+    manifest = LogManifest.of_json(json.dumps(node).encode())
+    assert logical(manifest) == [(0, 800), (800, 1500), (1500, 2400)]
+    assert manifest.copied_end_offset == 2400
+    assert LogManifest.of_json(manifest.to_json()) == manifest
 
 
 def test_an_emptied_manifest_remembers_how_far_the_log_was_copied() -> None:
