@@ -11,7 +11,8 @@
 9. Iceberg's Spark runtime and Trino as readers of our Iceberg REST catalog.
 10. Tables copied to an Apache Fluss with three tablet servers and back, as the guide shows it.
 11. JDBC at our SQL server: Postgres's driver and Arrow's.
-12. A tablet server of ours in an Apache Fluss cluster: replicas on both kinds, kills, a bad network, official clients.
+12. A tablet server of ours in an Apache Fluss cluster: replicas on both kinds, kills, remote storage, a bad network,
+    official clients.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def _through_our_catalog() -> list[str]:
 
 def _among_its_replicas() -> list[str]:
     print(f"Apache Fluss {apache_fluss.VERSION} with a tablet server of ours: replicas on both kinds …", flush=True)
-    files = [f"tests/peer/test_mixed_{what}.py" for what in ("replicas", "network", "clients")]
+    files = [f"tests/peer/test_mixed_{what}.py" for what in ("replicas", "remote", "network", "clients")]
     return _stepwise("mixed", files, {"LAKEWARD_PEER_MIXED": "1"})
 
 

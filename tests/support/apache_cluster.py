@@ -96,16 +96,30 @@ class ApacheCluster:
 
     def leaders(self, table: str) -> list[bytes]:
         """Leader and in-sync set of each bucket of a table, as ZooKeeper has them."""
+        return [found["leader_isr"] for found in self.buckets(table).values()]
+
+    def buckets(self, table: str) -> dict[str, dict[str, bytes]]:
+        """Bucket → what the cluster knows of it, by the names of ZooKeeper's nodes."""
         from kazoo.client import KazooClient
+        from kazoo.exceptions import NoNodeError
 
         client = KazooClient(self.zookeeper)
         client.start()
+
+        def below(path: str, inner: str = "") -> dict[str, bytes]:
+            found: dict[str, bytes] = {}
+            for name in client.get_children(path):
+                try:
+                    found[inner + name] = client.get(f"{path}/{name}")[0]
+                    found |= below(f"{path}/{name}", f"{inner}{name}/")
+                except NoNodeError:
+                    continue  # it has gone meanwhile
+            return found
+
         try:
             about = client.get(f"/fluss/metadata/databases/fluss/tables/{table}")[0]
             buckets = f"/fluss/tabletservers/tables/{json.loads(about)['table_id']}/buckets"
-            return [
-                client.get(f"{buckets}/{one}/leader_isr")[0] for one in sorted(client.get_children(buckets), key=int)
-            ]
+            return {one: below(f"{buckets}/{one}") for one in sorted(client.get_children(buckets), key=int)}
         finally:
             client.stop()
             client.close()

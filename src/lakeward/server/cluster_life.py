@@ -36,7 +36,7 @@ async def live_in_cluster(
     await session.open()
     doors = Doors.of_this_machine()
     try:
-        seat = Seat(pool, coordinator, listener, session)
+        seat = Seat(pool, coordinator, listener, session, session)
         node = await start_node(options, doors, member=Membership(server_id, coordinator), seat=seat)
         try:
             listeners = [Endpoint(one.name, one.told_host or one.host, one.port) for one in node.addresses]

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
+from lakeward.model.bucket import TableBucket
 from lakeward.options.server import REPLICA_MARK_INTERVAL
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.log import InitWriterRequest, InitWriterResponse
 from lakeward.rpc.dispatch import Exchange, Handler
+from lakeward.server.replica.cluster_commits import ClusterCommits
 from lakeward.server.replica.cluster_replicas import ClusterParts, ClusterReplicas
 from lakeward.server.replica.marks import MarksFile
 from lakeward.server.replica.seat import ClusterPeers, Seat, fetch_settings, replica_settings
@@ -21,6 +23,8 @@ from lakeward.server.zookeeper.nodes import WRITER_ID, auto_increment_path
 
 class ClusterRoles(TabletRoles):
     """Leads and follows; numbers that must be the only ones of their kind come from the cluster."""
+
+    is_shared = True
 
     def __init__(self, parts: RoleParts, member: Membership, seat: Seat) -> None:
         self._seat = seat
@@ -43,9 +47,19 @@ class ClusterRoles(TabletRoles):
             settle=ground.disk.settle,
             is_alive=peers.is_alive,
             coordinator_epoch=lambda: max(self.led.coordinator_epoch, 0),
+            learn=self._learn,
+            let_go=self._let_go,
         )
         self.replicas = ClusterReplicas(parts, replica_settings(options, server_id), fetch_settings(options, server_id))
         return self.replicas
+
+    def _commits(self) -> ClusterCommits:
+        """The cluster's ZooKeeper names what counts."""
+        return ClusterCommits(self._seat.nodes, self._seat.numbers)
+
+    def _let_go(self, bucket: TableBucket) -> None:
+        if self.remote is not None:
+            self.remote.let_go(bucket)
 
     def _reserve_ids(self) -> Callable[[int, int], int]:
         return self._take_row_numbers

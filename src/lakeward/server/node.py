@@ -41,7 +41,7 @@ from lakeward.server.front import Front, ListenerAddress, allowed_connections
 from lakeward.server.grants.grants import Grants
 from lakeward.server.ground import Ground
 from lakeward.server.node_metrics import LoginCounts, declare_front, declare_metrics
-from lakeward.server.remote.access.fenced_store import FencedStore, claim_store, share_store
+from lakeward.server.remote.access.fenced_store import FencedStore, claim_store, common_store, share_store
 from lakeward.server.remote.access.opening import opened_store
 from lakeward.server.remote.access.ownership import identity_of
 from lakeward.server.replica.seat import Seat
@@ -142,7 +142,7 @@ async def start_node(
     for warning in plan.warnings:
         _log.warning("%s", warning)
     ground = Ground(options, doors, is_lodger=member is not None and seat is None, has_metadata=member is None)
-    store = await _open_store(options, ground, member)
+    store = await _open_store(options, ground, member, seat)
     turns = Turns(loop, ground.clock.monotonic)
     connections: set[ServerConnection] = set()
     pool = BufferPool(bytes_max=options.get(rows.MAX_RECEIVE_MEMORY))
@@ -250,15 +250,18 @@ def _all_of(*listeners: Callable[[LoginReport], None]) -> Callable[[LoginReport]
     return hear
 
 
-async def _open_store(options: ServerOptions, ground: Ground, member: Membership | None) -> FencedStore | None:
-    """Remote storage, ours from now on; None when there is none."""
+async def _open_store(
+    options: ServerOptions, ground: Ground, member: Membership | None, seat: Seat | None
+) -> FencedStore | None:
+    """Remote storage, ours from now on or shared with the cluster; None when there is none."""
     if member is not None:
         url = options.get(rows.REMOTE_DATA_DIR)
-        if url is None or member.identity is None:
+        if url is None or (member.identity is None and seat is None):
             return None
         store: RemoteStore | None = open_store(url, options.texts)
         assert store is not None
-        return share_store(store, ground.metadata, ground.clock, ground.entropy, member.identity)
+        parts = ground.metadata, ground.clock, ground.entropy
+        return common_store(store, *parts) if member.identity is None else share_store(store, *parts, member.identity)
     store = await opened_store(options, ground.metadata)
     return None if store is None else await claim_store(store, ground.metadata, ground.clock, ground.entropy)
 

@@ -23,6 +23,7 @@ from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.coordinator.tables.cluster_config import ClusterConfig
 from lakeward.server.grants.grants import Grants
+from lakeward.server.member.committed import AskedCommits, Committed
 from lakeward.server.member.coordinator import CoordinatorLink
 from lakeward.server.member.known_servers import KnownServers
 from lakeward.server.member.lake_offsets import LakeOffsets
@@ -32,8 +33,10 @@ from lakeward.server.member.remote_books import RemoteBooks
 from lakeward.server.member.replicas import Replicas
 from lakeward.server.member.shared_settings import SharedSettings
 from lakeward.server.member.sole_replicas import SoleReplicas
+from lakeward.server.member.told_offsets import ToldOffsets
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.access.tokens import SecurityTokens
+from lakeward.server.remote.copies.snapshot_returns import SnapshotReturns, can_read_snapshots
 from lakeward.server.role_parts import RoleParts, copy_progress
 from lakeward.server.tablet.service import TabletService
 from lakeward.server.tablet.table_changes import TableChanges
@@ -62,9 +65,12 @@ class Membership:
 class TabletRoles:
     """All that answers requests where somebody else decides what exists."""
 
+    #: Whether servers that are not ours write to the same remote storage.
+    is_shared = False
+
     def __init__(self, parts: RoleParts, member: Membership) -> None:
         options, ground = parts.options, parts.ground
-        self._parts = parts
+        self._parts, self._member = parts, member
         self.catalog = LearnedCatalog()
         self.config = ClusterConfig(ground.metadata, options)
         self.producer_offsets = ProducerOffsets(ground.metadata)
@@ -75,7 +81,7 @@ class TabletRoles:
         lake = LakeOffsets(self.catalog)
         self._kv_snapshots = KvSnapshots(ground.metadata, self.snapshot_leases)
         store = parts.store
-        self._books = None if store is None else RemoteBooks(member.coordinator, store, self.led)
+        self._books = None if store is None else RemoteBooks(member.coordinator, self._commits(), store, self.led)
         self._remote_logs = (
             None
             if store is None or self._books is None
@@ -90,10 +96,17 @@ class TabletRoles:
         if self.remote is not None:
             self.catalog.subscribe(self.remote.hear)
         self.servers = KnownServers()
-        self._member = member
         replicas = self._replicas(changes)
         answer_later = self.tablets.busy.answer_later
         self._settings = SharedSettings(member.coordinator, self.config.learn)
+        self._told = ToldOffsets(
+            self.tablets.logs,
+            self.led,
+            self._learn_log,
+            self.tablets.chores.retain_copied,
+            is_restored=self.is_shared and store is not None and can_read_snapshots(),
+        )
+        self.tablets.chores.keep_for_states(self._told.floor)
         self._orders = Orders(
             self.led,
             self.catalog,
@@ -101,6 +114,7 @@ class TabletRoles:
             replicas,
             member.coordinator,
             lake,
+            self._told,
             self._look,
             answer_later,
         )
@@ -109,6 +123,10 @@ class TabletRoles:
             " try again in a moment."
         )
         self._questions = questions(member.coordinator, answer_later)
+
+    def _commits(self) -> Committed:
+        """The coordinator says what counts."""
+        return AskedCommits(self._member.coordinator)
 
     def _reserve_ids(self) -> Callable[[int, int], int]:
         """What takes numbers of an auto-increment column: of files that all tablet servers of a machine share."""
@@ -180,23 +198,42 @@ class TabletRoles:
             answer_later=tablets.busy.answer_later,
             later=ground.disk.later,
             settle=ground.disk.settle,
-            work=RemoteWork(decides=False),
-            tell_snapshot=self._books.tell_snapshot,
+            work=RemoteWork(decides=False, is_shared=self.is_shared),
+            snapshot_book=self._books,
         )
+        if self.is_shared:
+            place, learn = self._remote_logs.place, self._learn_snapshots
+            returns = SnapshotReturns(store, self._kv_snapshots, tablets.buckets, tablets.logs, place, learn)
+            tablets.states.bring_by(returns.bring)
         return RemoteRole(server, store, self._remote_logs)
+
+    async def _learn_log(self, bucket: TableBucket) -> None:
+        """Which manifest of a bucket counts: so much of its log need not stay here."""
+        if self._books is None or self._remote_logs is None:
+            return
+        await self._books.learn_log(bucket, self._remote_logs)
+        log = self.tablets.logs.find(bucket)
+        if log is not None and log.copied_offset is not None:
+            log.note_copy(self._remote_logs.remote_end(bucket))
+
+    async def _learn_snapshots(self, bucket: TableBucket) -> None:
+        """Which snapshots of a bucket's state count."""
+        if self._books is not None and self._remote_logs is not None:
+            await self._books.learn_snapshots(bucket, self._remote_logs, self._kv_snapshots)
 
     async def _learn(self, bucket: TableBucket) -> None:
         """What must be known of a bucket before it is led: what of it is in remote storage."""
         if self.remote is None or self._books is None or self._remote_logs is None:
             return
-        is_keyed = self.tablets.buckets.has_primary_key(bucket.table_id)
-        await self._books.learn(bucket, self._remote_logs, self._kv_snapshots, is_keyed=is_keyed)
-        if is_keyed:
+        await self._learn_log(bucket)
+        if self.tablets.buckets.has_primary_key(bucket.table_id):
+            await self._learn_snapshots(bucket)
             self.remote.look_at(bucket)
 
     def _hear(self, event: events.Event) -> None:
         if isinstance(event, events.TableDropped | events.PartitionDropped):
             self.led.forget(set(event.buckets).__contains__)
+            self._told.forget(set(event.buckets).__contains__)
 
     def begin(self) -> None:
         """Do what was due while the server was off."""

@@ -16,6 +16,7 @@ from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.snapshot import PbRemoteLogManifestEntry, PbTableBucket
 from lakeward.remote.formats.layout import BucketPlace
 from lakeward.remote.formats.log_manifest import LogManifest
+from lakeward.remote.formats.snapshot_metadata import path_in_store
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.port import Document, MetadataStore
@@ -158,7 +159,10 @@ class RemoteLogs:
     async def register(self, bucket: TableBucket, manifest: LogManifest, path: str) -> None:
         """Let a manifest that is in the store count from now on, by whoever decides that."""
         if self._tell is not None:
+            before = self.pointers.get(bucket)
             await self._tell(bucket, RemotePointer.of(path, manifest))
+            if self.pointers.get(bucket) is not before:  # another server has led it meanwhile, and goes on from here
+                raise ErrorCode.NETWORK.error(f"Whether the manifest {path} of {bucket} still counts is not known.")
         self.commit(bucket, manifest, path)
 
     async def adopt(self, bucket: TableBucket, path: str) -> None:
@@ -171,9 +175,13 @@ class RemoteLogs:
         """A manifest was committed that cannot be read just now; it is read when it is needed."""
         self.pointers[bucket] = RemotePointer(path, end, 0, 0, 0, None)
 
-    def path_of(self, url: str) -> str:
-        """A path of the store, from what others are told of it."""
-        return url.removeprefix(f"{self._store.url}/")
+    def path_of(self, bucket: TableBucket, url: str) -> str:
+        """A path of a bucket's file in the store, from what others are told of it: they may call the root otherwise."""
+        directory = self.place(bucket).log
+        try:
+            return path_in_store(url, directory)
+        except ValueError as wrong:
+            raise ErrorCode.LOG_STORAGE.error(f"The manifest of {bucket} cannot be found: {wrong}.") from wrong
 
     def commit(self, bucket: TableBucket, manifest: LogManifest, path: str) -> None:
         """Let a manifest that is in the store count from now on."""

@@ -38,9 +38,17 @@ from lakeward.server.member.table_forms import (
     path_of,
     table_of,
 )
+from lakeward.server.member.told_offsets import ToldOffsets
 
 #: What a coordinator says.
-ORDERS = (Api.UPDATE_METADATA, Api.NOTIFY_LEADER_AND_ISR, Api.STOP_REPLICA, Api.NOTIFY_LAKE_TABLE_OFFSET)
+ORDERS = (
+    Api.UPDATE_METADATA,
+    Api.NOTIFY_LEADER_AND_ISR,
+    Api.STOP_REPLICA,
+    Api.NOTIFY_LAKE_TABLE_OFFSET,
+    Api.NOTIFY_REMOTE_LOG_OFFSETS,
+    Api.NOTIFY_KV_SNAPSHOT_OFFSET,
+)
 _AT_ONCE = 64
 
 
@@ -55,11 +63,13 @@ class Orders:
         replicas: Replicas,
         coordinator: CoordinatorLink,
         lake: LakeOffsets,
+        told: ToldOffsets,
         look: Callable[[], Awaitable[None]],
         answer_later: Callable[[Exchange, Coroutine[Any, Any, Any]], None],
     ) -> None:
         """`look` asks for options and grants: a message about no table means that something else has changed."""
         self._lake = lake
+        self._told = told
         self._look = look
         self._led = led
         self._catalog = catalog
@@ -67,7 +77,7 @@ class Orders:
         self._replicas = replicas
         self._coordinator = coordinator
         self._answer_later = answer_later
-        self._turn = asyncio.Lock()
+        self._turn, self._asking = asyncio.Lock(), asyncio.Lock()
 
     def handlers(self) -> dict[Api, Handler]:
         """The functions by API."""
@@ -76,6 +86,8 @@ class Orders:
             Api.NOTIFY_LEADER_AND_ISR: partial(self._in_turn, self.notify_leaders),
             Api.STOP_REPLICA: partial(self._in_turn, self.stop_replicas),
             Api.NOTIFY_LAKE_TABLE_OFFSET: partial(self._in_turn, self._lake.notify),
+            Api.NOTIFY_REMOTE_LOG_OFFSETS: partial(self._in_turn, self._told.notify_remote),
+            Api.NOTIFY_KV_SNAPSHOT_OFFSET: partial(self._in_turn, self._told.notify_snapshot),
         }
 
     def _in_turn(self, obey: Callable[[Any], Awaitable[Any]], request: Any, exchange: Exchange) -> None:
@@ -156,21 +168,26 @@ class Orders:
 
     async def notify_leaders(self, request: messages.NotifyLeaderAndIsrRequest) -> messages.NotifyLeaderAndIsrResponse:
         """NOTIFY_LEADER_AND_ISR: what this server leads or follows from now on, bucket by bucket."""
-        answers = []
-        for number, told in enumerate(request.notify_buckets_leader_req, 1):
-            kind = partial(messages.PbNotifyLeaderAndIsrRespForBucket, table_bucket=told.table_bucket)
-            try:
-                await self._notify_leader(told)
-                answers.append(consent(kind))
-            except LakewardError as wrong:
-                answers.append(refusal(kind, wrong))
-            if number % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+        asked, answers = request.notify_buckets_leader_req, []
+        for first in range(0, len(asked), _AT_ONCE):  # what must be learned of some is asked at the same time
+            some = (self._answer_leader(told) for told in asked[first : first + _AT_ONCE])
+            answers += await asyncio.gather(*some)
         return messages.NotifyLeaderAndIsrResponse(notify_buckets_leader_resp=tuple(answers))
+
+    async def _answer_leader(
+        self, told: messages.PbNotifyLeaderAndIsrReqForBucket
+    ) -> messages.PbNotifyLeaderAndIsrRespForBucket:
+        kind = partial(messages.PbNotifyLeaderAndIsrRespForBucket, table_bucket=told.table_bucket)
+        try:
+            await self._notify_leader(told)
+        except LakewardError as wrong:
+            return refusal(kind, wrong)
+        return consent(kind)
 
     async def _notify_leader(self, told: messages.PbNotifyLeaderAndIsrReqForBucket) -> None:
         bucket = bucket_of(told.table_bucket)
-        await self._find_out(told.physical_table_path, bucket)
+        async with self._asking:
+            await self._find_out(told.physical_table_path, bucket)
         order = LeaderOrder.of(bucket, told)
         done = self._replicas.lead(order) if told.leader == self._led.server_id else self._replicas.follow(order)
         if done is not None:

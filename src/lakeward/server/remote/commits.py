@@ -39,7 +39,7 @@ class RemoteCommits:
         """COMMIT_REMOTE_LOG_MANIFEST."""
         bucket = TableBucket(request.table_id, request.partition_id, request.bucket_id)
         self._check(bucket, request.bucket_leader_epoch)
-        path = self._logs.path_of(request.remote_log_manifest_path)
+        path = self._logs.path_of(bucket, request.remote_log_manifest_path)
         self._server.answer_later(exchange, self._adopt(bucket, path))
 
     async def _adopt(self, bucket: TableBucket, path: str) -> messages.CommitRemoteLogManifestResponse:

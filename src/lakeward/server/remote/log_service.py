@@ -42,6 +42,7 @@ class RemoteLogService:
             segments=options.get(rows.REMOTE_LOG_SEGMENTS),
             pace=Pace(rate, clock) if rate else None,
             sync_ms=options.get(rows.REMOTE_LOG_SYNC),
+            sweeps=not server.work.is_shared,
         )
         self.copies = LogCopies(
             server.buckets,

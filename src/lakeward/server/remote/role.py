@@ -53,6 +53,11 @@ class RemoteRole:
         """A bucket is led from now on: a snapshot of its state may not have been copied yet."""
         self._state.find_uncopied([bucket])
 
+    def let_go(self, bucket: TableBucket) -> None:
+        """A bucket is led from here no more: what was not committed of it will not be."""
+        self._logs.copies.forget([bucket])
+        self._state.snapshots.forget([bucket])
+
     def hear(self, event: events.Event) -> None:
         """Let what is remote follow the catalog."""
         self._logs.hear(event)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from lakeward.server.remote.access.ownership import Ownership
 from lakeward.server.remote.access.watch import OwnershipWatch
 from lakeward.server.remote.copies.metadata_backup import MetadataBackup
 from lakeward.server.remote.copies.snapshot_copies import SnapshotCopies
+from lakeward.server.remote.copies.snapshot_returns import can_read_snapshots
 from lakeward.server.remote.log_service import RemoteLogService
 from lakeward.server.remote.this_server import ThisServer
 from lakeward.storage.kv.store.held_snapshot import hold_newest
@@ -31,10 +32,12 @@ from lakeward.storage.kv.store.snapshots import MANIFEST, Snapshot
 from lakeward.telemetry.metrics import Metrics
 from lakeward.telemetry.rows import remote as metric_rows
 
+_log = logging.getLogger(__name__)
 _LOOK_MS = 1000
 _BUCKETS_PER_JOB = 50
 _ENDS_MAX = 10_000
 _REST_S = 10.0
+_KEPT_S = 0.1
 
 
 class RemoteStateService:
@@ -65,10 +68,18 @@ class RemoteStateService:
             _rest if self.backup is None else self.backup.drain,
             clock,
             server.entropy,
-            convert=_conversion(server.options_now().get(rows.KV_SNAPSHOT_FORMAT)),
-            tell=server.tell_snapshot,
+            convert=_conversion(server),
+            book=server.snapshot_book,
+            sweeps=not server.work.is_shared,
         )
-        server.on_snapshot(self.snapshots.on_snapshot)
+        if not server.work.is_shared or can_read_snapshots():
+            server.on_snapshot(self.snapshots.on_snapshot)
+        else:
+            _log.warning(
+                "Snapshots of state are not brought to %s: the other servers of the cluster read RocksDB, and the "
+                "library is not installed. Run `pip install lakeward[rocksdb]`.",
+                store.url,
+            )
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
@@ -79,7 +90,8 @@ class RemoteStateService:
             self._watch.begin_quietly()
         look = self.snapshots.look if self._server.work.copies else self._prune
         chores.every(_LOOK_MS, "copies of snapshots", look)
-        self.find_uncopied(server_buckets(self._server))
+        if not self._server.work.is_shared:  # otherwise: when they are led
+            self.find_uncopied(server_buckets(self._server))
 
     def _prune(self) -> Iterator[object]:
         """Let go of what neither number nor lease keeps; the tablet server that wrote it removes it."""
@@ -122,17 +134,25 @@ class RemoteStateService:
     # -- what copies of snapshots ask of the remote log
 
     def place(self, bucket: TableBucket) -> BucketPlace:
-        """A bucket by all its names; it must exist."""
+        """A bucket by all its names; it must exist, and be led here where it has replicas elsewhere."""
+        self._server.buckets.replication.check_leads(bucket)
         return self._logs.logs.place(bucket)
 
     async def copy_up_to(self, bucket: TableBucket, offset: int) -> None:
-        """Have the log copied up to an offset, and wait for it."""
+        """Have the log copied up to an offset, and wait for it; or until its replicas have it, where there are any."""
         end = self._server.logs.open(bucket).end_offset
         if offset > end:
             raise ErrorCode.LOG_OFFSET_OUT_OF_RANGE.error(
                 f"The snapshot of {bucket} goes on at offset {offset}, but its log ends at {end}."
             )
-        await self._logs.copies.copy_up_to(bucket, offset)
+        if not self._server.work.is_shared:
+            await self._logs.copies.copy_up_to(bucket, offset)
+            return
+        log, replication = self._server.logs.open(bucket), self._server.buckets.replication
+        while True:  # a server that leads no more is refused
+            if replication.visible_end(bucket, log) >= offset:
+                return
+            await asyncio.sleep(_KEPT_S)
 
     # -- what clients ask
 
@@ -220,10 +240,13 @@ async def _rest() -> None:
     await asyncio.sleep(_REST_S)
 
 
-def _conversion(wanted: str) -> Callable[[Snapshot], Snapshot] | None:
-    if wanted == "engine":
+def _conversion(server: ThisServer) -> Callable[[Snapshot], Snapshot] | None:
+    wanted = server.options_now().get(rows.KV_SNAPSHOT_FORMAT)
+    if wanted == "engine" and not server.work.is_shared:
         return None
-    if find_spec("rocksdict") is None:
+    if not can_read_snapshots():
+        if server.work.is_shared:
+            return None
         raise ErrorCode.INVALID_CONFIG.error(
             f"{rows.KV_SNAPSHOT_FORMAT.key}={wanted} needs a library that is not installed. Run `pip install "
             "lakeward[rocksdb]`, or leave the option out."

@@ -20,7 +20,7 @@ from lakeward.server.chores.write_stop import WriteStop
 from lakeward.server.metadata_store.port import MetadataStore
 
 if TYPE_CHECKING:
-    from lakeward.server.remote.copies.snapshot_copies import TellSnapshot
+    from lakeward.server.remote.copies.snapshot_copies import SnapshotBook
     from lakeward.storage.kv.store.snapshots import Snapshot
 
 
@@ -31,6 +31,8 @@ class RemoteWork(NamedTuple):
     copies: bool = True
     #: Decides what counts, and what goes with a table that is dropped; copies the metadata, and gives signs of life.
     decides: bool = True
+    #: Whether servers that are not ours may write to the same directories: nothing is removed for not being named.
+    is_shared: bool = False
 
 
 _ALL = RemoteWork()
@@ -67,5 +69,5 @@ class ThisServer:
     later: Callable[[Callable[[], None]], None]
     settle: Callable[[], Awaitable[None]]
     work: RemoteWork = _ALL
-    #: Has a coordinator elsewhere commit a snapshot of state.
-    tell_snapshot: TellSnapshot | None = None
+    #: Where a coordinator elsewhere decides which snapshots of state count.
+    snapshot_book: SnapshotBook | None = None

@@ -7,6 +7,7 @@ replica           … one of them
 isr_reports       ADJUST_ISR: who is in sync, asked of the coordinator
 follower_fetches  FETCH_LOG: one conversation with each leader
 log_copy          … and what it brings becomes part of a log
+cluster_commits   what counts of remote storage, as ZooKeeper names it
 marks             high watermarks, noted for the next life
 peers             whom to ask
 standing          what this server is to a bucket; older orders are refused. Pure

@@ -38,6 +38,9 @@ class ClusterParts(NamedTuple):
     settle: Callable[[], Awaitable[None]]
     is_alive: Callable[[int], bool]
     coordinator_epoch: Callable[[], int]
+    #: Finds out what of a bucket is in remote storage, before it is led; lets go of one that is led no more.
+    learn: Callable[[TableBucket], Awaitable[None]]
+    let_go: Callable[[TableBucket], None]
 
 
 class ClusterReplicas:
@@ -57,8 +60,11 @@ class ClusterReplicas:
 
     # -- orders
 
-    def lead(self, order: LeaderOrder) -> None:
-        """Take writes of a bucket from now on."""
+    async def lead(self, order: LeaderOrder) -> None:
+        """Take writes of a bucket from now on; NETWORK when nobody says what of it is in remote storage."""
+        replica = self.held.find(order.bucket)
+        if replica is None or not replica.leads or order.leader_epoch > replica.standing.leader_epoch:
+            await self._parts.learn(order.bucket)
         self._obey(order)
 
     def follow(self, order: LeaderOrder) -> None:
@@ -95,6 +101,7 @@ class ClusterReplicas:
         """It is followed from now on; its log is to become that of its leader."""
         bucket = replica.bucket
         self._parts.led.give_up(bucket)
+        self._parts.let_go(bucket)
         self._parts.tablets.states.forget(bucket.__eq__)
         self._fetches.begin(replica)
 
@@ -102,6 +109,7 @@ class ClusterReplicas:
         """It is neither led nor followed here any more."""
         self._fetches.end(bucket)
         self._parts.led.give_up(bucket)
+        self._parts.let_go(bucket)
         self._parts.changes.release_bucket(bucket)
 
     def report(self, replica: Replica, proposal: Proposal) -> None:

@@ -29,6 +29,18 @@ class Numbers(Protocol):
         ...
 
 
+class Nodes(Protocol):
+    """What a cluster's coordinator has written down."""
+
+    async def read(self, path: str) -> bytes | None:
+        """What a node holds; None where there is none."""
+        ...
+
+    async def children(self, path: str) -> list[str]:
+        """The names below a node; none where it is not there."""
+        ...
+
+
 class CoordinatorAtAddress:
     """The coordinator of a cluster, which moves now and then. A `CoordinatorLink`."""
 
@@ -85,6 +97,7 @@ class Seat(NamedTuple):
     #: The listener by which the servers speak to each other.
     listener: str
     numbers: Numbers
+    nodes: Nodes
 
 
 def replica_settings(options: ServerOptions, server_id: int) -> ReplicaSettings:

@@ -9,6 +9,7 @@ import json
 import struct
 
 from lakeward.errors import ErrorCode
+from lakeward.model.bucket import TableBucket
 from lakeward.options.endpoint import Endpoint
 
 _REGISTRATION_VERSION = 3
@@ -27,6 +28,45 @@ def server_path(server_id: int) -> str:
 def auto_increment_path(database: str, table: str, column_id: int) -> str:
     """The counter behind a table's auto-increment column."""
     return f"/metadata/databases/{database}/tables/{table}/auto_inc/col_{column_id}"
+
+
+def bucket_path(bucket: TableBucket) -> str:
+    """What the cluster knows of a bucket."""
+    if bucket.partition_id is None:
+        return f"/tabletservers/tables/{bucket.table_id}/buckets/{bucket.bucket}"
+    return f"/tabletservers/partitions/{bucket.partition_id}/buckets/{bucket.bucket}"
+
+
+def remote_log_path(bucket: TableBucket) -> str:
+    """Which manifest counts for a bucket's remote log."""
+    return f"{bucket_path(bucket)}/remote_logs"
+
+
+def snapshots_path(bucket: TableBucket) -> str:
+    """The snapshots of a bucket's state that count, by number."""
+    return f"{bucket_path(bucket)}/snapshots"
+
+
+def snapshot_number_path(bucket: TableBucket) -> str:
+    """The counter behind the numbers of a bucket's snapshots."""
+    return f"{bucket_path(bucket)}/snapshot_seqid"
+
+
+def manifest_of(node: bytes, path: str) -> tuple[str, int]:
+    """Where the manifest is that counts, and up to where the log was copied."""
+    try:
+        told = json.loads(node)
+        return str(told["remote_log_manifest_path"]), int(told["remote_log_end_offset"])
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"ZooKeeper's {path} names no manifest: {node[:200]!r}.") from wrong
+
+
+def snapshot_offset(node: bytes, path: str) -> int:
+    """The offset at which the log goes on from a snapshot."""
+    try:
+        return int(json.loads(node)["log_offset"])
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise ErrorCode.UNKNOWN_SERVER_ERROR.error(f"ZooKeeper's {path} is no snapshot: {node[:200]!r}.") from wrong
 
 
 def registration(listeners: list[Endpoint], time_ms: int, rack: str | None) -> bytes:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _AGAIN_S = 1.0
 _ATTEMPTS = 10
+_ANSWER_S = 5.0
 Addresses = dict[str, tuple[str, int]]
 
 
@@ -170,6 +171,39 @@ class ZooKeeperSession:
                 raise ErrorCode.NETWORK.error(f"ZooKeeper gave no number of {path}: {wrong!r}.") from wrong
             return value
         raise ErrorCode.NETWORK.error(f"ZooKeeper gave no number of {path}: too many ask at the same time.")
+
+    # -- what others have written
+
+    async def read(self, path: str) -> bytes | None:
+        """What a node holds; None where there is none. NETWORK when ZooKeeper does not answer."""
+        from kazoo.exceptions import NoNodeError
+
+        try:
+            content: bytes = (await self._ask(lambda: self._client.get(self._settings.root + path), path))[0]
+        except NoNodeError:
+            return None
+        return content
+
+    async def children(self, path: str) -> list[str]:
+        """The names below a node; none where it is not there. NETWORK when ZooKeeper does not answer."""
+        from kazoo.exceptions import NoNodeError
+
+        try:
+            names: list[str] = await self._ask(lambda: self._client.get_children(self._settings.root + path), path)
+        except NoNodeError:
+            return []
+        return names
+
+    async def _ask(self, question: Callable[[], Any], path: str) -> Any:
+        from kazoo.exceptions import KazooException, NoNodeError
+
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                return await self._beside(question)
+        except NoNodeError:
+            raise
+        except (KazooException, TimeoutError) as wrong:
+            raise ErrorCode.NETWORK.error(f"ZooKeeper did not say what is at {path}: {wrong!r}.") from wrong
 
     # -- ending
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from lakeward.errors import LakewardError
+from lakeward.model.bucket import TableBucket
 from lakeward.options.endpoint import Endpoint
 from lakeward.server.zookeeper import nodes
 
@@ -42,3 +43,18 @@ def test_counters_are_eight_bytes() -> None:
     assert nodes.counter_value(b"\x00\x00\x00\x00\x00\x00\x00\x02") == 2
     assert nodes.counter_node(2) == b"\x00\x00\x00\x00\x00\x00\x00\x02"
     assert nodes.counter_value(b"127.0.0.1") == 0
+
+
+def test_what_counts_of_a_bucket_s_remote_storage() -> None:
+    """Nodes as a 0.9.1 coordinator writes them, of a table's bucket and of a partition's."""
+    bucket, of_partition = TableBucket(4, None, 2), TableBucket(4, 9, 2)
+    assert nodes.remote_log_path(bucket) == "/tabletservers/tables/4/buckets/2/remote_logs"
+    assert nodes.snapshots_path(of_partition) == "/tabletservers/partitions/9/buckets/2/snapshots"
+    assert nodes.snapshot_number_path(bucket) == "/tabletservers/tables/4/buckets/2/snapshot_seqid"
+    manifest = b'{"version":1,"remote_log_manifest_path":"/r/log/m.manifest","remote_log_end_offset":900}'
+    assert nodes.manifest_of(manifest, "/x") == ("/r/log/m.manifest", 900)
+    snapshot = b'{"version":1,"snapshot_id":3,"log_offset":77,"metadata_path":"/r/kv/snap-3/_METADATA"}'
+    assert nodes.snapshot_offset(snapshot, "/x") == 77
+    for read in (nodes.manifest_of, nodes.snapshot_offset):
+        with pytest.raises(LakewardError, match="/x"):
+            read(b"[]", "/x")

@@ -12,7 +12,7 @@ from lakeward.remote.stores.store import RemoteStore, StoredObject
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
 from lakeward.server.metadata_store.port import MetadataStore
-from lakeward.server.remote.access.ownership import Ownership
+from lakeward.server.remote.access.ownership import CommonOwnership, Ownership
 
 _log = logging.getLogger(__name__)
 #: How old our knowledge may be when something is written (under a new name, so it does no harm), and when something is
@@ -106,3 +106,8 @@ def share_store(
 ) -> FencedStore:
     """A store that another process of this server, known by its identity, has claimed."""
     return FencedStore(store, Ownership(store, metadata, clock, entropy, identity))
+
+
+def common_store(store: RemoteStore, metadata: MetadataStore, clock: Clock, entropy: Entropy) -> FencedStore:
+    """A store that all servers of a cluster write to."""
+    return FencedStore(store, CommonOwnership(store, metadata, clock, entropy))

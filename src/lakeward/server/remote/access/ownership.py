@@ -118,6 +118,16 @@ class Ownership:
             raise takeover_error(self._store.url, self.replaced_by)
 
 
+class CommonOwnership(Ownership):
+    """Nobody owns the directory of a cluster: its servers share it, and its coordinator refuses who leads no more."""
+
+    async def claim(self) -> None:
+        """There is nothing to claim."""
+
+    async def sure(self, age_s: float) -> None:
+        """What is written counts when the coordinator says so."""
+
+
 async def take_over(store: RemoteStore, server_id: str, clock: Clock) -> Owner:
     """The next epoch, whoever had the last one."""
     for _ in range(_TRIES):

@@ -7,5 +7,6 @@ remote_garbage   files that nothing names any more: what was replaced, expired, 
 log_status       numbers for people and for Prometheus
 snapshot_copies  snapshots of state
 snapshot_files   one bucket's files there, shared and swept
+snapshot_returns a snapshot that comes back, for a state whose log does not reach back far enough
 metadata_backup  the metadata, at most a second behind
 """

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -21,7 +21,7 @@ from lakeward.remote.stores.pace import Pace
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
-from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.archive.remote_logs import RemoteLogs, RemotePointer
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.remote.access.copy_trouble import CopyTrouble
@@ -29,6 +29,7 @@ from lakeward.server.remote.copies.log_expiry import expired_segments
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
 from lakeward.server.remote.copies.segment_upload import upload
 from lakeward.storage.log.log_tablet import ClosedSegment, LogTablet
+from lakeward.storage.log.replica_log import ReplicaLog
 
 _log = logging.getLogger(__name__)
 #: Not one bucket's trouble: the store fails, or it belongs to another server now.
@@ -44,6 +45,8 @@ class CopyLimits:
     pace: Pace | None = None
     #: Age at which a segment is closed to be copied; None leaves that to its size.
     sync_ms: int | None = None
+    #: Whether what nothing names is removed: only where nobody else may be copying.
+    sweeps: bool = True
 
 
 @dataclass(slots=True)
@@ -119,9 +122,12 @@ class LogCopies:
         since_ms = log.active_since_ms
         return self._limits.sync_ms is not None and since_ms is not None and now_ms - since_ms >= self._limits.sync_ms
 
-    def is_due(self, bucket: TableBucket, log: LogTablet, now_ms: int) -> bool:
+    def is_due(self, bucket: TableBucket, log: ReplicaLog, now_ms: int) -> bool:
         """Whether there is something to do for a bucket."""
-        if log.active_offset > max(self._logs.remote_end(bucket), log.start_offset):
+        kept = self._kept_end(bucket, log)
+        if kept is None:
+            return False
+        if min(log.active_offset, kept) > max(self._logs.remote_end(bucket), log.start_offset):
             return True
         pointer = self._logs.pointers.get(bucket)
         if pointer is None or pointer.oldest_timestamp is None:
@@ -130,6 +136,13 @@ class LogCopies:
         too_old = 0 < settings.ttl_ms < now_ms - pointer.oldest_timestamp
         too_much = 0 <= settings.retention_bytes < pointer.size_in_bytes
         return too_old or too_much
+
+    def _kept_end(self, bucket: TableBucket, log: ReplicaLog) -> int | None:
+        """Up to where rows are certain to be kept; None where another server leads, whose business the copies are."""
+        try:
+            return self._buckets.replication.visible_end(bucket, log)
+        except LakewardError:
+            return None
 
     def look_at_rest(self) -> Iterator[object]:
         """The same for logs that are not in use; those that have something to do are opened."""
@@ -254,17 +267,21 @@ class LogCopies:
         log = self._local.open(bucket)
         manifest = await self._logs.manifest(bucket)
         pointer = self._logs.pointers.get(bucket)
-        if bucket not in self._swept:
+        kept = self._kept_end(bucket, log)
+        if kept is None:
+            return True
+        if bucket not in self._swept and self._limits.sweeps:
             await self._garbage.sweep(manifest, None if pointer is None else pointer.remote_log_manifest_path)
             self._swept.add(bucket)
         before = manifest
         manifest = self._without_gap(bucket, manifest, log)
-        candidates = list(islice(log.closed_behind(manifest.copied_end_offset), self._limits.segments + 1))
+        closed = takewhile(lambda one: one.end_offset <= kept, log.closed_behind(manifest.copied_end_offset))
+        candidates = list(islice(closed, self._limits.segments + 1))
         copied, wrong = await self._copy(log, manifest, candidates[: self._limits.segments])
         manifest = manifest.with_segments(copied)
         manifest = manifest.without_first(self._expired_count(bucket, manifest, log))
         if manifest != before:
-            await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied])
+            await self._commit(bucket, manifest, before, [segment.segment_id for segment in copied], pointer)
             if wrong is None:
                 self.trouble.note_success()
         self._retain(bucket)
@@ -315,14 +332,24 @@ class LogCopies:
         floor = self._floor_of(bucket)
         return expired_segments(manifest, log.settings, self._clock.settled_ms(), only_here, floor)
 
-    async def _commit(self, bucket: TableBucket, manifest: LogManifest, before: LogManifest, copied: list[str]) -> None:
+    async def _commit(
+        self,
+        bucket: TableBucket,
+        manifest: LogManifest,
+        before: LogManifest,
+        copied: list[str],
+        pointer: RemotePointer | None,
+    ) -> None:
         directory = manifest.place.log
         manifest_id = str(self._entropy.uuid())
         path = manifest_file(directory, manifest_id)
-        pointer = self._logs.pointers.get(bucket)
         try:
             await self._store.put(path, manifest.to_json())
             self._buckets.table(bucket)  # it may have been dropped meanwhile
+            if self._logs.pointers.get(bucket) != pointer:
+                raise ErrorCode.LOG_STORAGE.error(
+                    f"Another server has copied {bucket} meanwhile; it goes on from there."
+                )
             await self._logs.register(bucket, manifest, path)
         except Exception as wrong:
             if isinstance(wrong, LakewardError) and wrong.code in _OF_THE_COORDINATOR:

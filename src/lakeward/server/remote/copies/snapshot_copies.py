@@ -31,12 +31,35 @@ _log = logging.getLogger(__name__)
 _PARALLEL = 2
 _STOP_S = 5.0
 _ROCKSDB = "rocksdb"
-#: The bucket was dropped, or its log was cut: nobody will ever need the snapshot.
-_USELESS = {ErrorCode.UNKNOWN_TABLE_OR_BUCKET, ErrorCode.LOG_OFFSET_OUT_OF_RANGE}
+#: The bucket was dropped, its log was cut, or another server leads it: nobody will ever need the snapshot.
+_USELESS = {
+    ErrorCode.UNKNOWN_TABLE_OR_BUCKET,
+    ErrorCode.LOG_OFFSET_OUT_OF_RANGE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+}
 
 
-#: Has somebody else let a snapshot count from now on; those of the bucket that are kept then.
-TellSnapshot = Callable[[TableBucket, RemoteSnapshot, SnapshotMetadata], Awaitable[list[RemoteSnapshot]]]
+#: A commit that was sent and not answered: it may count.
+_UNANSWERED = {ErrorCode.NETWORK, ErrorCode.REQUEST_TIME_OUT}
+
+
+class SnapshotBook(Protocol):
+    """Somebody else who decides which snapshots count."""
+
+    @property
+    def removes(self) -> bool:
+        """Whether what does not count any more is removed there, too."""
+        ...
+
+    async def next_snapshot_id(self, bucket: TableBucket) -> int | None:
+        """A number for a snapshot; None where the leader counts by itself."""
+        ...
+
+    async def tell_snapshot(
+        self, bucket: TableBucket, committed: RemoteSnapshot, metadata: SnapshotMetadata
+    ) -> list[RemoteSnapshot]:
+        """Let a snapshot count from now on; those of the bucket that are kept then."""
+        ...
 
 
 class RemoteLog(Protocol):
@@ -75,12 +98,14 @@ class SnapshotCopies:
         entropy: Entropy,
         pace: Pace | None = None,
         convert: Callable[[Snapshot], Snapshot] | None = None,
-        tell: TellSnapshot | None = None,
+        book: SnapshotBook | None = None,
+        *,
+        sweeps: bool = True,
     ) -> None:
         """`keep` tells how many snapshots are retained, `settled` waits for a backup of the metadata.
 
-        `convert` gives a snapshot another form before it is copied; it takes long. `tell` has a coordinator elsewhere
-        commit what is to count, and keep the list.
+        `convert` gives a snapshot another form before it is copied; it takes long. `book` is that of a coordinator
+        elsewhere. Who `sweeps` removes what nothing names.
         """
         self._store = store
         self._snapshots = snapshots
@@ -91,7 +116,8 @@ class SnapshotCopies:
         self._entropy = entropy
         self._pace = pace
         self._convert = convert
-        self._tell = tell
+        self._book = book
+        self._sweeps = sweeps
         self._loop = asyncio.get_running_loop()
         self._queue: dict[TableBucket, HeldSnapshot] = {}
         self._tasks: dict[TableBucket, asyncio.Task[None]] = {}
@@ -121,7 +147,7 @@ class SnapshotCopies:
     def look(self) -> Iterator[object]:
         """Begin what is due, and remove snapshots that neither number nor lease keeps any more."""
         self._begin()
-        if self._tell is not None:
+        if self._book is not None:
             return  # it is told with every commit what is not needed any more
         keep = self._keep()
         for bucket in self._snapshots.buckets():
@@ -210,37 +236,48 @@ class SnapshotCopies:
         directory = self._log.place(bucket).kv
         files = self.files(bucket)
         await files.learn(self._snapshots.of(bucket))
-        if not files.is_swept:
+        if self._book is not None and self._book.removes:
+            files.know_only(self._snapshots.of(bucket))
+        if self._sweeps and not files.is_swept:
             await self._settled()
             await files.sweep(self._snapshots.of(bucket))
         if self._convert is not None:
             snapshot = await asyncio.to_thread(self._convert, snapshot)
-        snapshot_id = self._snapshots.next_id(bucket)
+        snapshot_id = await self._next_id(bucket)
         uploaded = await files.upload(snapshot, snapshot_id, self._entropy, self._pace)
         try:
             await self._log.copy_up_to(bucket, snapshot.log_offset)
             path = await files.seal(uploaded, snapshot)
             self._log.place(bucket)  # it may have been dropped meanwhile
-            gone = await self._commit(bucket, uploaded, path, is_rocksdb=snapshot.engine == _ROCKSDB)
         except BaseException:
             await files.discard(uploaded.new_paths)
             raise
-        self._remove_later(bucket, gone)
+        await self._commit(bucket, files, uploaded, path, is_rocksdb=snapshot.engine == _ROCKSDB)
         _log.debug("snapshot %d of %s is in %s", snapshot_id, bucket, directory)
 
+    async def _next_id(self, bucket: TableBucket) -> int:
+        given = None if self._book is None else await self._book.next_snapshot_id(bucket)
+        return self._snapshots.next_id(bucket) if given is None else given
+
     async def _commit(
-        self, bucket: TableBucket, uploaded: Upload, path: str, *, is_rocksdb: bool
-    ) -> list[RemoteSnapshot]:
+        self, bucket: TableBucket, files: SnapshotFiles, uploaded: Upload, path: str, *, is_rocksdb: bool
+    ) -> None:
         metadata = uploaded.metadata
         committed = RemoteSnapshot(metadata.snapshot_id, metadata.log_offset, path, is_rocksdb)
-        if self._tell is None:
-            gone = self._snapshots.commit(bucket, committed, self._keep())
-        else:
-            gone = self._snapshots.learn(bucket, await self._tell(bucket, committed, metadata))
+        try:
+            if self._book is None:
+                gone = self._snapshots.commit(bucket, committed, self._keep())
+            else:
+                gone = self._snapshots.learn(bucket, await self._book.tell_snapshot(bucket, committed, metadata))
+        except Exception as wrong:
+            if not isinstance(wrong, LakewardError) or wrong.code not in _UNANSWERED:
+                await files.discard(uploaded.new_paths)
+            raise
+        if self._book is None or not self._book.removes:
+            self._remove_later(bucket, gone)
         self.counts.snapshots += 1
         self.counts.bytes += metadata.incremental_bytes
         self.counts.shared_bytes += sum(file.size_bytes for file in metadata.files) - metadata.incremental_bytes
-        return gone
 
     def files(self, bucket: TableBucket) -> SnapshotFiles:
         """The bucket's files in the store."""

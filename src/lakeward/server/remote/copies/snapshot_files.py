@@ -75,6 +75,13 @@ class SnapshotFiles:
             except (NotFoundError, ValueError):
                 continue  # damaged: nothing of it is used again
 
+    def know_only(self, snapshots: Iterable[RemoteSnapshot]) -> None:
+        """Somebody else has removed all others: their files are there no more."""
+        kept = {one.snapshot_id for one in snapshots}
+        self._metadata = {number: found for number, found in self._metadata.items() if number in kept}
+        needed = {file.path for found in self._metadata.values() for file in found.files}
+        self._known = {identity: file for identity, file in self._known.items() if file.path in needed}
+
     def _remember(self, metadata: SnapshotMetadata, identities: dict[str, tuple[int, int]]) -> None:
         for file in metadata.shared_files:
             size_and_checksum = identities.get(file.name)

@@ -229,6 +229,8 @@ class Fetches:
         )
         if found is None:
             return None
+        if request.follower_server_id >= 0:  # it will go on behind what is told: it has been heard of from now on
+            self._buckets.replication.follower_asks(bucket, request.follower_server_id, offset, log)
         return replace(self._nothing_yet(one, bucket), records=None, remote_log_fetch_info=found)
 
     def _nothing_yet(self, one: PbFetchLogReqForBucket, bucket: TableBucket) -> PbFetchLogRespForBucket:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _TRY_AGAIN_S = 1.0
 #: Hears of a snapshot that was written, on the thread that wrote it.
 SnapshotListener = Callable[[TableBucket, "Snapshot"], None]
+#: What must be brought from elsewhere before a state can be opened, if there is anything.
+Bring = Callable[[TableBucket], Coroutine[Any, Any, None] | None]
 #: Long work that must be done on a state before a request, if there is any.
 Before = Callable[["KvTablet"], Callable[[], None] | None]
 
@@ -54,10 +56,15 @@ class States:
         self._states: dict[TableBucket, KvTablet] = {}
         self._unopened: dict[TableBucket, LakewardError] = {}
         self._listeners: list[SnapshotListener] = []
+        self._bring: Bring | None = None
 
     def subscribe(self, listener: SnapshotListener) -> None:
         """Hear of every snapshot that is written from now on."""
         self._listeners.append(listener)
+
+    def bring_by(self, bring: Bring) -> None:
+        """Ask, before a state is opened, whether something of it must be brought from elsewhere."""
+        self._bring = bring
 
     def open(self, bucket: TableBucket, version: int | None = None) -> KvTablet:
         """The state of a bucket, opened if need be; `version` is that of the API it is asked through."""
@@ -131,14 +138,20 @@ class States:
         if bucket in self._unopened or not self._buckets.has_primary_key(bucket.table_id):
             return
         try:
+            self._buckets.table(bucket)  # only a leader needs it
             recovery = self._recovery(bucket)
+            missing = None if self._bring is None else self._bring(bucket)
         except LakewardError:
             return
-        if not recovery.is_short:
-            self._busy.begin(bucket, self._recover(bucket, recovery))
+        if missing is not None or not recovery.is_short:
+            self._busy.begin(bucket, self._recover(bucket, recovery, missing))
 
-    async def _recover(self, bucket: TableBucket, recovery: Recovery) -> None:
+    async def _recover(
+        self, bucket: TableBucket, recovery: Recovery, missing: Coroutine[Any, Any, None] | None
+    ) -> None:
         try:
+            if missing is not None:
+                await missing
             for piece in recovery.pieces():
                 await self._busy.on_thread(piece)
             self._buckets.table(bucket)  # it may have been dropped meanwhile

@@ -50,8 +50,13 @@ class TabletChores:
         self._lake_floor = lake_floor
         self._on_loop = on_loop
         self._compacted_ms: dict[TableBucket, int] = {}
+        self._state_floor: LakeFloor = lambda _: None
         #: How often a changelog has become smaller, and by how much in all.
         self.compactions = self.compaction_freed_bytes = 0
+
+    def keep_for_states(self, floor: LakeFloor) -> None:
+        """From where on a log must be kept whose state is not open here: another server leads it, and has told so."""
+        self._state_floor = floor
 
     def checkpoint(self) -> None:
         """Have every log that changed synced and noted."""
@@ -81,12 +86,15 @@ class TabletChores:
 
     def _retain(self, bucket: TableBucket, log: LogTablet, now_ms: int, lake_floor: LakeFloor) -> None:
         state = self._states.find(bucket)
+        kept_from = None if state is None else state.retained_offset
         if state is None and self._buckets.has_primary_key(bucket.table_id):
-            return  # nobody has touched it since the start: its log may still be needed to rebuild its state
+            kept_from = self._state_floor(bucket)
+            if kept_from is None:
+                return  # nobody has touched it since the start: its log may still be needed to rebuild its state
         with log_failures("Retention", self._buckets, bucket, log.directory):
             # What has been copied to remote storage is there for the lake, too.
             in_lake = lake_floor(bucket) if log.copied_offset is None else None
-            floors = (None if state is None else state.retained_offset, in_lake)
+            floors = (kept_from, in_lake)
             log.retain(now_ms, min((floor for floor in floors if floor is not None), default=None))
 
     def _has_old_segments(self, bucket: TableBucket) -> bool:

@@ -19,12 +19,27 @@ from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.runtime.clock import ManualClock
 from lakeward.runtime.entropy import SeededEntropy
 from lakeward.server.archive.remote_logs import RemoteLogs
+from lakeward.server.buckets.replication import Alone
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.catalog.database import DatabaseInfo
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
 from lakeward.server.remote.copies.log_copies import CopyLimits, LogCopies
 from lakeward.server.remote.copies.remote_garbage import RemoteGarbage
 from lakeward.storage.log.log_tablet import LogTablet
+from lakeward.storage.log.replica_log import ReplicaLog
+
+
+class Replicas(Alone):
+    """How far all replicas have the rows; None where another server leads."""
+
+    def __init__(self) -> None:
+        self.kept: int | None = 1 << 60
+
+    def visible_end(self, bucket: TableBucket, log: ReplicaLog) -> int:
+        """What every one of them has."""
+        if self.kept is None:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another one leads")
+        return min(super().visible_end(bucket, log), self.kept)
 
 
 class OneLog:
@@ -32,6 +47,7 @@ class OneLog:
 
     def __init__(self, bucket: TableBucket, log: LogTablet, catalog: Catalog) -> None:
         self.bucket, self._log, self._catalog = bucket, log, catalog
+        self.replication = Replicas()
 
     def all(self) -> list[tuple[TableBucket, LogTablet]]:
         """The one."""
@@ -79,6 +95,7 @@ class Setting:
         self.garbage = RemoteGarbage(self.metadata, self.store, self.clock, 0)
         self.log.copied_offset = self.logs.remote_end(self.bucket)
         one = OneLog(self.bucket, self.log, self.catalog)
+        self.replicas = one.replication
         self.copies = LogCopies(
             one,  # type: ignore[arg-type]
             one,  # type: ignore[arg-type]
@@ -252,3 +269,46 @@ async def test_what_was_dropped_goes_after_a_restart_too(tmp_path: Path) -> None
     await again._work
     assert setting.files() == []
     assert len(RemoteGarbage(setting.metadata, setting.store, setting.clock, 0)) == 0
+
+
+async def test_only_what_all_replicas_have_is_copied_and_only_by_their_leader(tmp_path: Path) -> None:
+    """A segment that ends behind that waits; a server that does not lead copies nothing."""
+    setting = Setting(tmp_path)
+    fill(setting.log, 40)
+    ends = [one.end_offset for one in setting.log.closed_behind(0)]
+    setting.replicas.kept = None
+    await setting.copy()
+    assert setting.bucket not in setting.logs.pointers
+    setting.replicas.kept = ends[1] + 1
+    await setting.copy()
+    assert setting.manifest().end_offset == ends[1]
+    setting.replicas.kept = ends[-1]
+    await setting.copy()
+    assert setting.manifest().end_offset == ends[-1]
+
+
+async def test_a_manifest_of_another_leader_is_not_written_over(tmp_path: Path) -> None:
+    """It was learned while segments were on their way: what was copied for nothing goes, and the next copy is whole."""
+    setting = Setting(tmp_path, segments=1)
+    fill(setting.log, 10)
+    await setting.copy()
+    fill(setting.log, 30)
+    theirs = setting.manifest()
+    upload = setting.store.put_file
+
+    async def put_file(*args: Any, **more: Any) -> int:
+        setting.store.put_file = upload  # type: ignore[method-assign]
+        await setting.store.put("log/theirs", theirs.to_json())
+        setting.logs.commit(setting.bucket, theirs, "log/theirs")
+        return await upload(*args, **more)
+
+    setting.store.put_file = put_file  # type: ignore[method-assign]
+    for _ in setting.copies.look():
+        pass
+    while setting.copies._tasks:
+        await asyncio.wait(list(setting.copies._tasks.values()))
+        await asyncio.sleep(0)
+    assert setting.logs.pointers[setting.bucket].remote_log_manifest_path == "log/theirs"
+    await setting.copy()
+    assert setting.manifest().end_offset > theirs.end_offset
+    assert setting.manifest().segments[: len(theirs.segments)] == theirs.segments

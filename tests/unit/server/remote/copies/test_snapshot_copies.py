@@ -9,17 +9,17 @@ import pytest
 from eventually import soon
 from failing_store import FailingStore
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.remote.formats.layout import BucketPlace
-from lakeward.remote.formats.snapshot_metadata import SnapshotMetadata
+from lakeward.remote.formats.snapshot_metadata import SnapshotFile, SnapshotMetadata
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.files.local_files import LocalFiles
-from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.books.kv_snapshots import KvSnapshots, RemoteSnapshot
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.metadata_store.memory_store import MemoryMetadataStore
-from lakeward.server.remote.copies.snapshot_copies import SnapshotCopies
+from lakeward.server.remote.copies.snapshot_copies import SnapshotBook, SnapshotCopies
 from lakeward.storage.kv.store.held_snapshot import HeldSnapshot, hold_newest
 from lakeward.storage.kv.store.snapshots import PendingSnapshot, Snapshot, new_staging
 
@@ -42,11 +42,12 @@ class World:
         self.is_dropped = False
         self.copies = self.begin()
 
-    def begin(self) -> SnapshotCopies:
+    def begin(self, book: SnapshotBook | None = None) -> SnapshotCopies:
         async def settled() -> None:
             return None
 
-        return SnapshotCopies(self.store, self.snapshots, self, lambda: 2, settled, SystemClock(), SystemEntropy())
+        parts = self.store, self.snapshots, self, lambda: 2, settled, SystemClock(), SystemEntropy()
+        return SnapshotCopies(*parts, book=book, sweeps=book is None)
 
     def place(self, _: TableBucket) -> BucketPlace:
         if self.is_dropped:
@@ -88,6 +89,10 @@ class World:
     def metadata_of(self, snapshot_id: int) -> SnapshotMetadata:
         """What is stored of a snapshot."""
         return SnapshotMetadata.of_json((self.store.root / PLACE.kv / f"snap-{snapshot_id}" / "_METADATA").read_bytes())
+
+    def file(self, one: SnapshotFile) -> Path:
+        """Where a file is that a snapshot names."""
+        return self.store.root / one.path.removeprefix(self.store.url + "/")
 
     def check(self) -> None:
         """All that is named is there, whole; all that is there is named."""
@@ -211,3 +216,59 @@ async def test_snapshots_of_before_a_restart_are_found(world: World) -> None:
     await world.quiet()
     world.check()
     assert hold_newest(LocalFiles(), world.local, 20) is None
+
+
+class Elsewhere:
+    """A coordinator that keeps one snapshot, and removes what only others have."""
+
+    removes = True
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._next_id = 7
+        self.wrong: LakewardError | None = None
+
+    async def next_snapshot_id(self, _: TableBucket) -> int | None:
+        self._next_id += 1
+        return self._next_id
+
+    async def tell_snapshot(
+        self, bucket: TableBucket, committed: RemoteSnapshot, metadata: SnapshotMetadata
+    ) -> list[RemoteSnapshot]:
+        wrong, self.wrong = self.wrong, None
+        if wrong is not None:
+            raise wrong
+        needed = {file.path for file in metadata.files}
+        for before in self._world.snapshots.of(bucket):
+            for file in self._world.metadata_of(before.snapshot_id).files:
+                if file.path not in needed:
+                    self._world.file(file).unlink()
+        return [committed]
+
+
+async def test_whoever_decides_elsewhere_removes_and_what_it_removed_is_copied_again(world: World) -> None:
+    """Numbers are its own; a file that came back is not taken for one that is there."""
+    world.copies = world.begin(Elsewhere(world))
+    await world.copy(1, a_sst=b"aaa", CURRENT=b"1")
+    await world.copy(2, b_sst=b"bbb", CURRENT=b"2")
+    await world.copy(3, a_sst=b"aaa", b_sst=b"bbb", CURRENT=b"3")
+    (kept,) = world.snapshots.of(BUCKET)
+    assert kept.snapshot_id == 10
+    files = world.metadata_of(kept.snapshot_id).files
+    assert {file.name for file in files} == {"a.sst", "b.sst", "CURRENT", "manifest.json"}
+    assert [world.file(file).stat().st_size for file in files] == [file.size_bytes for file in files]
+
+
+@pytest.mark.parametrize(
+    ("code", "stays"), [(ErrorCode.NETWORK, True), (ErrorCode.REQUEST_TIME_OUT, True), (ErrorCode.KV_STORAGE, False)]
+)
+async def test_what_may_count_is_not_removed(world: World, code: ErrorCode, stays: bool) -> None:
+    """A commit without an answer: its files stay. One that was refused leaves nothing."""
+    elsewhere = Elsewhere(world)
+    world.copies = world.begin(elsewhere)
+    elsewhere.wrong = code.error("There was trouble.")
+    world.copies.add(BUCKET, HeldSnapshot(world.take(1, a_sst=b"aaa")))
+    assert await soon(lambda: elsewhere.wrong is None and not world.copies._tasks)
+    assert bool(world.store.files("kv")) is stays
+    await world.quiet()
+    assert len(world.snapshots.of(BUCKET)) == 1
