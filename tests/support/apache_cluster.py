@@ -79,6 +79,16 @@ class ApacheCluster:
         process.kill()
         process.wait()
 
+    def stop_server(self, number: int) -> None:
+        """Have a tablet server hand over what it leads, and go."""
+        process = self._processes.pop(f"tablet-{number}")
+        process.terminate()
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
     def log_files(self, number: int, table: str) -> list[Path]:
         """The log files of a table on one tablet server, in order."""
         return sorted((self.directory / f"tablet-{number}").glob(f"**/{table}-*/**/*.log"))
