@@ -9,7 +9,10 @@ FUNCTION_LINES = 70
 FOLDER_FILES = 15
 
 #: A kernel is one loop, and numba inlines nothing for free.
-LONG_FUNCTIONS = {"lakeward.records.kernels.key_check_kernels.check_records"}
+LONG_FUNCTIONS = {
+    "lakeward.records.kernels.key_check_kernels.check_records",
+    "lakeward.storage.kv.merge_loop.merge_kernels.merge",
+}
 
 
 def test_no_file_is_long() -> None:

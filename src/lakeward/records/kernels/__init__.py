@@ -3,6 +3,7 @@
 kernel              how a loop is compiled, once for all of them
 memory_kernels      loads, stores and copies by address
 varint_kernels      variable-length integers
+float_kernels       bits as floating-point numbers
 spans               bytes where they lie, in one buffer or several
 record_kernels      records of a batch: cut, measured, put together
 row_programs        what the loops below are told of each column

@@ -68,7 +68,7 @@ _HIGH_BITS = 0x8080808080808080 - (1 << 64)  # of eight bytes
 
 
 @kernel_part
-def _fixed_field(field: int, at: int, end: int) -> Any:
+def fixed_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is one of fixed width."""
     if field == FIELD_1:
         return (get_i8(at), 0, at + 1) if at < end else (0, 0, PAST_END)
@@ -82,7 +82,7 @@ def _fixed_field(field: int, at: int, end: int) -> Any:
 
 
 @kernel_part
-def _varint_field(field: int, at: int, end: int) -> Any:
+def varint_field(field: int, at: int, end: int) -> Any:
     """Value, nanoseconds, address after; the field is made of variable-length integers."""
     if field == FIELD_VARINT_32:
         value, at = get_varint(at, end, BYTES_MAX_32)
@@ -95,7 +95,7 @@ def _varint_field(field: int, at: int, end: int) -> Any:
 
 
 @kernel_part
-def _run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
+def run_field(field: int, at: int, end: int, slot: int, width: int) -> Any:
     """Start, length, address after; the field is a run of bytes, or its length stands at `slot`."""
     length = width
     if field == FIELD_RUN:
@@ -241,15 +241,15 @@ def decode(starts: I64, ends: I64, counts: I64, program: I64, heads: I64, out: U
             field, values = get_item(line, FIELD), target + get_item(line, VALUES_AT)
             status = NOT_A_VALUE
             if field >= FIELD_RUN:
-                value, extra, at = _run_field(field, at, end, slot, get_item(line, WIDTH))
+                value, extra, at = run_field(field, at, end, slot, get_item(line, WIDTH))
                 slot += 4 if field == FIELD_LISTED else 0
                 if at != PAST_END:
                     status = _put_run(line, value, extra, values, i, runs + 8 * get_item(line, RUN) * len(starts))
             else:
                 if field >= FIELD_VARINT_32:
-                    value, extra, at = _varint_field(field, at, end)
+                    value, extra, at = varint_field(field, at, end)
                 else:
-                    value, extra, at = _fixed_field(field, at, end)
+                    value, extra, at = fixed_field(field, at, end)
                 if at != PAST_END:
                     status = _put_number(line, value, extra, values, i)
             if status != OK:

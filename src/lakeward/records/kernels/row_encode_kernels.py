@@ -96,7 +96,7 @@ def _number(line: int, at: int, i: int) -> Any:
 
 
 @kernel_part
-def _put_number(field: int, value: int, nanos: int, at: int) -> int:
+def put_number(field: int, value: int, nanos: int, at: int) -> int:
     """Write a number as a field; the address after it."""
     if field == FIELD_VARINT_32:
         return put_varint(value & _U32_MASK, at)
@@ -207,6 +207,6 @@ def encode(body: U8, rows: int, program: I64, head_bytes: int, null_bytes: int, 
                 at = _put_run(line, field, value, extra, at, slot)
                 slot += 4 if field == FIELD_LISTED else 0
             else:
-                at = _put_number(field, value, extra, at)
+                at = put_number(field, value, extra, at)
         bounds[i + 1] = at - target
     return OK, 0, 0

@@ -4,7 +4,7 @@
     kv_table        what its table says
     changes         a put, row by row or compiled: old values, new ones, what is logged
     put_kernels     … the compiled loops
-    merging         rows that decide one by one
+    merging         a put whose rows meet those that are there
     missing_rows    rows that a lookup inserts
     key_checks      keys of a put against its rows and its bucket
     auto_increment  numbers of a bucket, in segments
@@ -14,6 +14,7 @@
     engines         engine name → store; a snapshot of one engine restored into another
 
     merge/          what becomes of a row when a new one, or a delete, arrives
+    merge_loop/     … of all rows of a batch, compiled
     roaring/        bitmaps united
     hash/           the default engine: compiled index over a value log in memory
     rocksdb/        the engine for state larger than memory

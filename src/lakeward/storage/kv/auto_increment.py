@@ -10,6 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lakeward.errors import ErrorCode
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.table import TableInfo
@@ -61,6 +64,20 @@ class AutoIncrement:
         else:
             self._held[0] = IdRange(held.next + 1, held.last)
         return held.next
+
+    def ahead(self, count: int) -> NDArray[np.int64]:
+        """The next numbers that are at hand, at most so many, to be told with `use` how many of them were taken."""
+        pieces = [np.arange(one.next, min(one.last, self._largest) + 1) for one in self._held]
+        return np.concatenate([np.zeros(0, np.int64), *pieces])[:count]
+
+    def use(self, count: int) -> None:
+        """So many of the numbers ahead are taken."""
+        while count:
+            held = self._held.popleft()
+            taken = min(count, held.last - held.next + 1)
+            if held.next + taken <= held.last:
+                self._held.appendleft(IdRange(held.next + taken, held.last))
+            count -= taken
 
     def _new_range(self, segments: int = 1) -> IdRange:
         count = segments * self._cache_size

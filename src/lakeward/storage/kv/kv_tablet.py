@@ -105,15 +105,16 @@ class KvTablet:
         """Apply a batch to the state and lay out its changes, on any thread; it has happened when `keep` returns."""
         table = self._table()
         table.schema(batch.schema_id)
+        numbers = self._numbers(table) if table.info.schema.auto_increment else None
         merger = merger_for(
             table.info,
             table.schema,
             target_columns=target_columns or None,
             overwrite=overwrite,
-            next_id=self._numbers(table).take if table.info.schema.auto_increment else None,
+            next_id=None if numbers is None else numbers.take,
         )
         if merger is not None:
-            keys, values, changes = merge_rows(table, self._store, batch, merger)
+            keys, values, changes = merge_rows(table, self._store, batch, merger, numbers)
             applied = self._store.apply(keys, values)
         else:
             keys, values = self._plain(table, batch, deletes_for(table.info, overwrite=overwrite))

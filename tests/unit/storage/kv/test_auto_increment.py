@@ -86,3 +86,22 @@ def test_held_numbers_need_nobody() -> None:
     assert counter.calls == 2
     assert [numbers.take() for _ in range(6)] == [2, 3, 4, 5, 6, 7]
     assert counter.calls == 3
+
+
+def test_numbers_ahead_are_those_that_would_be_taken() -> None:
+    """Over the end of a segment, too; what was not used is given next."""
+    numbers = AutoIncrement(table(cache_size=3).info, Counter().reserve)
+    numbers.hold(2)
+    numbers.hold(5)
+    assert numbers.ahead(5).tolist() == [1, 2, 3, 4, 5]
+    numbers.use(4)
+    assert numbers.take() == 5
+    numbers.use(0)
+    assert numbers.ahead(1).tolist() == [6]
+
+
+def test_no_number_ahead_is_larger_than_its_type() -> None:
+    """Fewer are ahead than were asked for where the numbers end."""
+    numbers = AutoIncrement(table().info, Counter(2**31 - 3).reserve)
+    numbers.hold(9)
+    assert numbers.ahead(9).tolist() == [2**31 - 2, 2**31 - 1]

@@ -35,6 +35,7 @@ _COLUMNS = [
     ("at", t.TIMESTAMP(6)),
 ]
 _ROW = (None,) * (len(_COLUMNS) - 1)
+_MANY = 20  # few rows are merged one by one
 
 
 def warm_up() -> None:
@@ -57,12 +58,13 @@ def warm_up() -> None:
 
 def _use(kv: KvTablet, table: KvTable) -> None:
     codec = compacted_row.codec(table.types)
-    keys = [bytes([i]) for i in range(3)]
-    rows = Spans.of([bytes(codec.encode((i, *_ROW))) for i in range(3)])
-    for batch in (build_kv_batch(1, Spans.of(keys), rows), build_kv_batch(1, Spans.of(keys[:1]), None)):
+    keys = [bytes([i]) for i in range(_MANY)]
+    rows = Spans.of([bytes(codec.encode((i, *_ROW))) for i in range(_MANY)])
+    whole = build_kv_batch(1, Spans.of(keys), rows)
+    for batch, targets in ((whole, ()), (whole, (0, 1)), (build_kv_batch(1, Spans.of(keys[:1]), None), ())):
         parsed = parse_kv_batch(batch)
         kv.check(parsed, 0)
-        kv.put(parsed, (), 0)
+        kv.put(parsed, targets, 0)
     asked = AskedKeys.of(memoryview(encode(PbLookupReqForBucket(bucket_id=0, keys=tuple(keys)))))
     packed_values(asked, kv.get(asked.keys))
     values = kv.scan(2).values

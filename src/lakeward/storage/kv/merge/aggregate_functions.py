@@ -179,8 +179,13 @@ def _min(order: Callable[[Any], Any]) -> Combine:
     return lambda old, new: old if order(old) < order(new) else new
 
 
+def delimiter_of(aggregate: Aggregate) -> bytes:
+    """What stands between joined texts."""
+    return dict(aggregate.parameters).get("delimiter", _DEFAULT_DELIMITER).encode()
+
+
 def _joiner(aggregate: Aggregate, type_: DataType) -> Combine:
-    delimiter = dict(aggregate.parameters).get("delimiter", _DEFAULT_DELIMITER).encode()
+    delimiter = delimiter_of(aggregate)
     if type_.root is TypeRoot.CHAR:  # may be padded; one that gets too long is refused when it is written
         return lambda old, new: old.rstrip(b"\0") + delimiter + new.rstrip(b"\0")
     return lambda old, new: old + delimiter + new

@@ -71,11 +71,11 @@ class LastRow(MergeEngine):
 
     def __init__(self, rows: ValueRows, deletes: Deletes) -> None:
         super().__init__(rows.table.path, deletes)
-        self._rows = rows
+        self.rows = rows
 
     def upsert(self, old: bytes | None, new: bytes) -> Merged:  # noqa: ARG002
         """The new row."""
-        self._rows.check(new)
+        self.rows.check(new)
         return new
 
 
@@ -84,7 +84,7 @@ class FirstRow(LastRow):
 
     def upsert(self, old: bytes | None, new: bytes) -> Merged:
         """The old row where there is one."""
-        self._rows.check(new)
+        self.rows.check(new)
         return new if old is None else Fate.KEEP
 
 
@@ -95,13 +95,13 @@ class LargestVersion(LastRow):
         super().__init__(rows, deletes)
         name = table_options.MERGE_VERSION_COLUMN.read(rows.table.descriptor.properties)
         assert name is not None, "a versioned table names its version column"
-        self._at = rows.table.schema.positions[name]
-        self._minimum = _MINIMUM[rows.types[self._at].root]
+        self.version_at = rows.table.schema.positions[name]
+        self._minimum = _MINIMUM[rows.types[self.version_at].root]
 
     def upsert(self, old: bytes | None, new: bytes) -> Merged:
         """The row with the larger version."""
-        version = self._version(self._rows.read_new(new)[self._at])
-        if old is None or self._version(self._rows.read(old)[self._at]) <= version:
+        version = self._version(self.rows.read_new(new)[self.version_at])
+        if old is None or self._version(self.rows.read(old)[self.version_at]) <= version:
             return new
         return Fate.KEEP
 
@@ -125,12 +125,12 @@ class Aggregation(LastRow):
     def upsert(self, old: bytes | None, new: bytes) -> Merged:
         """The old row with the new one merged into it; the first row is stored as it came."""
         if old is not None:
-            stored, arrived = self._rows.read(old), self._rows.read_new(new)
-            return self._rows.write([f(a, b) for f, a, b in zip(self._functions, stored, arrived, strict=True)])
+            stored, arrived = self.rows.read(old), self.rows.read_new(new)
+            return self.rows.write([f(a, b) for f, a, b in zip(self._functions, stored, arrived, strict=True)])
         if not self._bitmaps:
-            self._rows.check(new)
+            self.rows.check(new)
         else:
-            cells = self._rows.read_new(new)
+            cells = self.rows.read_new(new)
             for i, combine in self._bitmaps:
                 combine(None, cells[i])
         return new

@@ -31,28 +31,31 @@ class PartialUpdate(MergeEngine):
         keys = {schema.positions[name] for name in schema.primary_key}
         columns = range(len(schema.columns))
         own = functions or [last_value] * len(columns)
-        self._rows = rows
+        self.rows = rows
+        #: Whether columns merge as the aggregation engine has it.
+        self.aggregates = functions is not None
+        self.targets = targets
         self._functions = [own[i] if i in targets else keep_old for i in columns]
-        self._says_nothing = functions is None and targets == keys
+        self.says_nothing = functions is None and targets == keys
         self._others = [i for i in columns if i not in targets]
         self._cleared = targets - keys
-        self._id_at = schema.positions[schema.auto_increment[0]] if schema.auto_increment else None
+        self.number_at = schema.positions[schema.auto_increment[0]] if schema.auto_increment else None
         self._next_id = next_id
-        assert self._id_at is None or next_id is not None, "a table that numbers its rows needs numbers"
+        assert self.number_at is None or next_id is not None, "a table that numbers its rows needs numbers"
 
     def upsert(self, old: bytes | None, new: bytes) -> Merged:
         """The old row with what the new one says."""
-        arrived = self._rows.read_new(new)
-        if old is not None and self._says_nothing:
+        arrived = self.rows.read_new(new)
+        if old is not None and self.says_nothing:
             return Fate.KEEP
-        stored = self._rows.nothing if old is None else self._rows.read(old)
+        stored = self.rows.nothing if old is None else self.rows.read(old)
         cells = [combine(a, b) for combine, a, b in zip(self._functions, stored, arrived, strict=True)]
-        if old is None and self._id_at is not None and self._next_id is not None:
-            cells[self._id_at] = self._next_id()
-        return self._rows.write(cells)
+        if old is None and self.number_at is not None and self._next_id is not None:
+            cells[self.number_at] = self._next_id()
+        return self.rows.write(cells)
 
     def _delete(self, old: bytes) -> Merged:
-        stored = self._rows.read(old)
+        stored = self.rows.read(old)
         if all(stored[i] is None for i in self._others):
             return Fate.REMOVE
-        return self._rows.write([None if i in self._cleared else cell for i, cell in enumerate(stored)])
+        return self.rows.write([None if i in self._cleared else cell for i, cell in enumerate(stored)])

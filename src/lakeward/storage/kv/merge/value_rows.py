@@ -72,13 +72,29 @@ class ValueRows:
 
     def __init__(self, table: TableInfo, schema_of: Callable[[int], Schema]) -> None:
         self.table = table
-        self._padded = table_options.KV_FORMAT.read(table.descriptor.properties) == "INDEXED"
+        self.is_padded = table_options.KV_FORMAT.read(table.descriptor.properties) == "INDEXED"
         self._schema_of = schema_of
         self._readers: dict[int, _Reader] = {}
-        self.types = tuple(plain_type(c.type, padded=self._padded) for c in table.schema.columns)
+        self.types = tuple(plain_type(c.type, padded=self.is_padded) for c in table.schema.columns)
         self._codec = self._codec_of(self.types)
         self._schema_id = _SCHEMA_ID.pack(table.schema_id)
         self.nothing: tuple[None, ...] = (None,) * len(self.types)
+
+    def first_columns(self, schema_id: int) -> int:
+        """How many columns a schema has if the latest one begins with them; 0 if not, or if there is none."""
+        try:
+            reader = self._reader_under(schema_id)
+        except LakewardError:
+            return 0
+        count = len(reader.schema.columns)
+        begins = (*range(count), *[None] * (len(self.types) - count))
+        same = reader.codec.types == self.types[:count]
+        return count if same and (reader.sources is None or reader.sources == begins) else 0
+
+    def required_of(self, schema_id: int) -> tuple[int, int]:
+        """A bit for each column that must not be NULL under a schema, lowest bit first, and how many columns it has."""
+        reader = self._reader_under(schema_id)
+        return reader.required, len(reader.schema.columns)
 
     def check(self, value: bytes) -> None:
         """Refuse a new row that is NULL where it must not be."""
@@ -111,7 +127,9 @@ class ValueRows:
         return self._schema_id + self._codec.encode(cells)
 
     def _reader_of(self, value: bytes) -> _Reader:
-        (schema_id,) = _SCHEMA_ID.unpack_from(value)
+        return self._reader_under(_SCHEMA_ID.unpack_from(value)[0])
+
+    def _reader_under(self, schema_id: int) -> _Reader:
         reader = self._readers.get(schema_id)
         if reader is None:
             reader = self._readers[schema_id] = self._new_reader(schema_id)
@@ -120,7 +138,7 @@ class ValueRows:
     def _new_reader(self, schema_id: int) -> _Reader:
         latest = self.table.schema
         schema = latest if schema_id == self.table.schema_id else self._schema_of(schema_id)
-        codec = self._codec_of([plain_type(c.type, padded=self._padded) for c in schema.columns])
+        codec = self._codec_of([plain_type(c.type, padded=self.is_padded) for c in schema.columns])
         at = {c.id: i for i, c in enumerate(schema.columns)}
         sources = tuple(at.get(c.id) for c in latest.columns)
         return _Reader(
@@ -132,4 +150,4 @@ class ValueRows:
         )
 
     def _codec_of(self, types: Sequence[DataType]) -> RowCodec:
-        return indexed_row.codec(tuple(types)) if self._padded else compacted_row.codec(tuple(types))
+        return indexed_row.codec(tuple(types)) if self.is_padded else compacted_row.codec(tuple(types))
