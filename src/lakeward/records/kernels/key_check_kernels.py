@@ -97,6 +97,16 @@ def _same_bytes(a: int, b: int, count: int) -> bool:
     return True
 
 
+@kernel
+def first_difference(starts: I64, ends: I64, other_starts: I64, other_ends: I64) -> int:
+    """The first stretch of bytes that is not the same as its counterpart, or −1; starts and ends are addresses."""
+    for i in range(len(starts)):
+        size = ends[i] - starts[i]
+        if size != other_ends[i] - other_starts[i] or not _same_bytes(starts[i], other_starts[i], size):
+            return i
+    return -1
+
+
 @kernel_part
 def _number(field: int, at: int, end: int) -> Any:
     """The number of a field, and the nanoseconds after it; of a field of fixed width its bytes."""

@@ -147,7 +147,7 @@ def _check_decoded(table: KvTable, batch: KvBatch, types: tuple[DataType, ...]) 
     columns = decode_rows(found, types, RowForm(table.kv_format))
     keys = keys_of_columns(columns, types, table.key_positions, table.key_encoding)
     sent = Spans([batch.data], batch.key_starts[with_row], batch.key_ends[with_row])
-    if list(keys.pieces()) != list(sent.pieces()):
+    if kernels.first_difference(keys.starts, keys.ends, sent.starts, sent.ends) >= 0:
         raise _damage_error(table, _WHY[kernels.OTHER_KEY])
 
 
