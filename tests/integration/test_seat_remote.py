@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -167,5 +168,43 @@ def test_a_restarted_server_learns_what_counts_before_it_leads(tmp_path: Path) -
         assert (await pair.fetch(A)).remote_log_fetch_info is not None or pair.starts_at(A) == 0
         await fill(pair, A, 6000, 40)
         await until(lambda: end_of(pair) > 8000)
+
+    run(tmp_path, story, *options(tmp_path))
+
+
+def test_without_an_answer_it_does_not_lead(tmp_path: Path) -> None:
+    """Who does not know what is copied would give it up: the coordinator is told, and may choose another."""
+
+    async def story(pair: Pair) -> None:
+        await pair.lead(A, 0)
+        await fill(pair, A, 0, 40)
+        await until(lambda: end_of(pair) > 2000)
+        pair.coordinator.is_silent = True
+        assert await pair.order(B, leader=B, epoch=1) == ErrorCode.NETWORK.value
+        assert await pair.append(B, 1) == ErrorCode.NOT_LEADER_OR_FOLLOWER.value
+        pair.coordinator.is_silent = False
+        assert await pair.order(B, leader=B, epoch=1) == 0
+        assert await pair.append(B, 1, acks=1) == 0
+
+    run(tmp_path, story, *options(tmp_path))
+
+
+def test_it_leads_while_the_store_is_away_and_copies_on_when_it_is_back(tmp_path: Path) -> None:
+    """Where the manifest is was told; nothing is written over before it can be read."""
+
+    async def story(pair: Pair) -> None:
+        await pair.lead(A, 0)
+        await fill(pair, A, 0, 60)
+        await until(lambda: end_of(pair) > 3000)
+        copied = end_of(pair)
+        named = pair.coordinator.manifest_path()
+        (tmp_path / "remote").rename(tmp_path / "away")
+        await pair.lead(B, 1)
+        await fill(pair, B, 6000, 40)
+        await pair.looked()
+        assert pair.coordinator.manifest_path() == named
+        shutil.rmtree(tmp_path / "remote", ignore_errors=True)
+        (tmp_path / "away").rename(tmp_path / "remote")
+        await until(lambda: end_of(pair) > copied)
 
     run(tmp_path, story, *options(tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -79,6 +80,13 @@ class Mixed:
         assert eventually(lambda: set(self.leaders(table).values()) == {number}, within_s=60), self.leaders(table)
         for other in others:
             self.start(other)
+        self.await_sync(table)
+
+    def lose_disk(self, table: str) -> None:
+        """Ours comes back with nothing, and fetches what its leaders still have."""
+        self.cluster.kill(_OURS)
+        shutil.rmtree(self.cluster.directory / f"tablet-{_OURS}")
+        self.start(_OURS)
         self.await_sync(table)
 
     def await_sync(self, table: str) -> None:
@@ -179,6 +187,12 @@ def test_whoever_leads_goes_on_from_the_manifest(mixed: Mixed) -> None:
             mixed.hand_to(number, "copied")
             write_until_copied()
             read_all()
+        mixed.hand_to(_JAVAS[1], "copied")
+        mixed.lose_disk("copied")
+        mixed.hand_to(_OURS, "copied")
+        read_all()
+        write_until_copied()
+        read_all()
 
 
 def _is_trimmed(mixed: Mixed, table: str) -> bool:
@@ -221,6 +235,9 @@ def test_whoever_leads_goes_on_from_the_snapshot(mixed: Mixed) -> None:
             check()
             write_until_taken(turn)
             check()
+        mixed.lose_disk("states")
+        mixed.hand_to(_OURS, "states")
+        check()
     assert "its state goes on from snapshot" in mixed.cluster.log_of(f"tablet-{_OURS}")
 
 

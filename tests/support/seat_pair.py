@@ -54,6 +54,8 @@ class Coordinator:
         #: What is done with the next commit, in place of what should be.
         self.next_commit: Callable[[], Any] | None = None
         self._numbers: dict[str, int] = {}
+        #: Its ZooKeeper does not answer.
+        self.is_silent = False
 
     async def ask(self, api: Api, request: Any) -> Any:
         """What a tablet server reports."""
@@ -114,6 +116,8 @@ class Coordinator:
 
     async def read(self, path: str) -> bytes | None:
         """What a node holds."""
+        if self.is_silent:
+            raise ErrorCode.NETWORK.error("ZooKeeper did not answer.")
         return self.nodes.get(path)
 
     async def children(self, path: str) -> list[str]:

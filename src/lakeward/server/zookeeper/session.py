@@ -178,8 +178,9 @@ class ZooKeeperSession:
         """What a node holds; None where there is none. NETWORK when ZooKeeper does not answer."""
         from kazoo.exceptions import NoNodeError
 
+        whole = self._settings.root + path
         try:
-            content: bytes = (await self._ask(lambda: self._client.get(self._settings.root + path), path))[0]
+            content: bytes = (await self._ask(lambda: self._client.get_async(whole), path))[0]
         except NoNodeError:
             return None
         return content
@@ -188,21 +189,22 @@ class ZooKeeperSession:
         """The names below a node; none where it is not there. NETWORK when ZooKeeper does not answer."""
         from kazoo.exceptions import NoNodeError
 
+        whole = self._settings.root + path
         try:
-            names: list[str] = await self._ask(lambda: self._client.get_children(self._settings.root + path), path)
+            names: list[str] = await self._ask(lambda: self._client.get_children_async(whole), path)
         except NoNodeError:
             return []
         return names
 
     async def _ask(self, question: Callable[[], Any], path: str) -> Any:
         from kazoo.exceptions import KazooException, NoNodeError
+        from kazoo.handlers.threading import KazooTimeoutError
 
         try:
-            async with asyncio.timeout(_ANSWER_S):
-                return await self._beside(question)
+            return await self._beside(lambda: question().get(timeout=_ANSWER_S))
         except NoNodeError:
             raise
-        except (KazooException, TimeoutError) as wrong:
+        except (KazooException, KazooTimeoutError) as wrong:
             raise ErrorCode.NETWORK.error(f"ZooKeeper did not say what is at {path}: {wrong!r}.") from wrong
 
     # -- ending
