@@ -57,6 +57,8 @@ class States:
         self._unopened: dict[TableBucket, LakewardError] = {}
         self._listeners: list[SnapshotListener] = []
         self._bring: Bring | None = None
+        #: Buckets whose state is being opened beside the loop.
+        self._opening: set[TableBucket] = set()
 
     def subscribe(self, listener: SnapshotListener) -> None:
         """Hear of every snapshot that is written from now on."""
@@ -149,12 +151,15 @@ class States:
     async def _recover(
         self, bucket: TableBucket, recovery: Recovery, missing: Coroutine[Any, Any, None] | None
     ) -> None:
+        self._opening.add(bucket)
         try:
             if missing is not None:
                 await missing
             for piece in recovery.pieces():
                 await self._busy.on_thread(piece)
             self._buckets.table(bucket)  # it may have been dropped meanwhile
+            if bucket not in self._opening:
+                raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{bucket} was led by another server meanwhile.")
         except Exception as wrong:
             known = wrong if isinstance(wrong, LakewardError) else ErrorCode.KV_STORAGE.error(f"{bucket}: {wrong!r}")
             self._unopened[bucket] = known
@@ -162,6 +167,8 @@ class States:
             asyncio.get_running_loop().call_later(_TRY_AGAIN_S, self._unopened.pop, bucket)
             recovery.close()
             raise
+        finally:
+            self._opening.discard(bucket)
         self._keep(bucket, recovery)
 
     def _recovery(self, bucket: TableBucket) -> Recovery:
@@ -193,7 +200,8 @@ class States:
     # -- closing
 
     def forget(self, is_gone: Callable[[TableBucket], bool]) -> None:
-        """Let go of the states of buckets that were dropped."""
+        """Let go of the states of buckets that were dropped, or that another server may lead by now."""
+        self._opening = {bucket for bucket in self._opening if not is_gone(bucket)}
         for bucket in [b for b in self._states if is_gone(b)]:
             self._busy.when_free(bucket, self._states.pop(bucket).close)
 
