@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 #: Statistics do not know of NaN; nested columns have none.
@@ -23,12 +23,8 @@ class KeyRanges:
         self._keys = keys.select([f.name for f in keys.schema if not any(test(f.type) for test in _NOT_JUDGED)])
 
     @cached_property
-    def _sorted_values(self) -> dict[str, list[Any]]:
-        found = {}
-        for name in self._keys.column_names:
-            with suppress(OverflowError, ValueError):  # a moment that Python cannot name
-                found[name] = sorted(self._keys[name].unique().to_pylist())
-        return found
+    def _sorted_values(self) -> dict[str, _Values]:
+        return {name: _Values(self._keys[name]) for name in self._keys.column_names}
 
     def may_meet(self, ranges: Mapping[str, tuple[Any, Any]]) -> bool:
         """Whether some key can lie in all of these ranges, from the smallest to the largest value of a column."""
@@ -57,9 +53,23 @@ def _range(statistics: Any) -> tuple[Any, Any] | None:
         return None
 
 
-def _meets(values: list[Any], low: Any, high: Any) -> bool:
+def _meets(values: _Values, low: Any, high: Any) -> bool:
     try:
         at = bisect_left(values, low)
         return at < len(values) and bool(values[at] <= high)
-    except TypeError:  # statistics in another type than the values
+    except (TypeError, OverflowError, ValueError):  # statistics in another type, a moment that Python cannot name
         return True
+
+
+class _Values(Sequence[Any]):
+    """The values of a column, sorted; only those that are looked at become Python's."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        distinct = column.unique()
+        self._values = distinct.take(pc.sort_indices(distinct))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._values[at].as_py()

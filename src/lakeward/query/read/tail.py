@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from lakeward.lake.rows.last_changes import last_changes
 from lakeward.query.read.key_ranges import KeyRanges
+from lakeward.query.read.key_set import KeySet
 
 _CHANGE, _ROW = "_change_type", "__row"
 _BEFORE, _DELETED = "-U", "-D"
@@ -30,6 +31,7 @@ class Tail:
         last = last_changes(after, self._keys)
         self._touched = last.select(self._keys).combine_chunks()
         self._ranges = KeyRanges(self._touched)
+        self._set = KeySet.of(self._touched)
         #: The rows that the changes led to.
         self.rows: pa.Table = last.filter(pc.not_equal(last[_CHANGE], _DELETED))
 
@@ -52,7 +54,12 @@ class Tail:
 
     def untouched_rows(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows whose keys no change has."""
-        if not self._touched.num_rows or not rows.num_rows or not self._may_touch(rows):
+        if not self._touched.num_rows or not rows.num_rows:
+            return rows
+        held = None if self._set is None else self._set.holds(rows)
+        if held is not None:
+            return rows.filter(pa.array(~held)) if held.any() else rows
+        if not self._may_touch(rows):
             return rows
         if len(self._keys) == 1 and not pa.types.is_floating(self._touched.schema.field(0).type):
             (key,) = self._keys
