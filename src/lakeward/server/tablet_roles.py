@@ -36,7 +36,6 @@ from lakeward.server.member.sole_replicas import SoleReplicas
 from lakeward.server.member.told_offsets import ToldOffsets
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.access.tokens import SecurityTokens
-from lakeward.server.remote.copies.snapshot_returns import SnapshotReturns, can_read_snapshots
 from lakeward.server.role_parts import RoleParts, copy_progress
 from lakeward.server.tablet.service import TabletService
 from lakeward.server.tablet.table_changes import TableChanges
@@ -104,7 +103,7 @@ class TabletRoles:
             self.led,
             self._learn_log,
             self.tablets.chores.retain_copied,
-            is_restored=self.is_shared and store is not None and can_read_snapshots(),
+            is_restored=self.remote is not None and self.remote.restores,
         )
         self.tablets.chores.keep_for_states(self._told.floor)
         self._orders = Orders(
@@ -173,6 +172,7 @@ class TabletRoles:
         )
 
     def _make_remote(self, store: FencedStore, lake: LakeOffsets) -> RemoteRole:
+        from lakeward.server.remote.copies.snapshot_returns import SnapshotReturns
         from lakeward.server.remote.role import RemoteRole
         from lakeward.server.remote.this_server import RemoteWork, ThisServer
 

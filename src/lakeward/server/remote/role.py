@@ -14,6 +14,7 @@ from lakeward.server.catalog import events
 from lakeward.server.chores.housekeeping import Housekeeping
 from lakeward.server.remote.access.fenced_store import FencedStore
 from lakeward.server.remote.commits import RemoteCommits
+from lakeward.server.remote.copies.snapshot_returns import can_read_snapshots
 from lakeward.server.remote.log_service import RemoteLogService
 from lakeward.server.remote.state_service import RemoteStateService
 from lakeward.server.remote.this_server import ThisServer
@@ -34,8 +35,14 @@ class RemoteRole:
         self._store = store
         self._commits = None if epoch_of is None else RemoteCommits(server, logs, epoch_of)
         self._decides = server.work.decides
+        self._restores = server.work.is_shared and can_read_snapshots()
         self._logs = RemoteLogService(server, store, logs)
         self._state = RemoteStateService(server, store, store.ownership, self._logs)
+
+    @property
+    def restores(self) -> bool:
+        """Whether a state comes back from snapshots that other servers have written."""
+        return self._restores
 
     @property
     def reads(self) -> RemoteReads:
