@@ -78,6 +78,7 @@ def test_a_table_is_served_as_committed_and_as_it_is_now(world: World, keyed: bo
     assert ordered(committed) == ordered(orders(0, 100))
     for name in (("shop", "orders$now"), ("now", "shop", "orders")):
         assert ordered(world.catalog.rows_by_pyiceberg(name)) == world.truth("orders")
+        assert world.catalog.pyiceberg().load_table(name).inspect.entries().num_rows > 1
     with world.catalog.duckdb() as duck:
         for name in ('shop."orders$now"', '"now.shop".orders'):
             found = duck.execute(f"SELECT id, item, amount FROM lake.{name}").to_arrow_table().to_pylist()

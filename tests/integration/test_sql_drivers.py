@@ -15,6 +15,8 @@ from server_process import ServerProcess
 from sql_server_process import SqlServerProcess
 from sql_shop import MOMENT, order, sql_shop
 
+import lakeward
+
 pytestmark = pytest.mark.slow
 _SHOP = "driven_shop"
 
@@ -119,6 +121,30 @@ def test_asyncpg_is_told_the_types_of_parameters(shop: SqlServerProcess) -> None
                 await pool.fetch("SELECT count(*) FROM range(100000000000) a, range(1000) b", timeout=0.3)
 
     asyncio.run(ask())
+
+
+def test_asyncpg_sees_a_column_that_came_under_a_prepared_statement(
+    shop: SqlServerProcess, server: ServerProcess
+) -> None:
+    """It is told as Postgres tells it, and then prepares again; rows of another form would be garbage to it."""
+    import asyncpg
+
+    with lakeward.connect(server.bootstrap) as cluster:
+        path = f"{_SHOP}.grows"
+        cluster.create_table(path, "id INT").append([{"id": 7}])
+
+        async def ask() -> list[int]:
+            conn = await asyncpg.connect(host=shop.host, port=shop.port, user="guest", database=_SHOP)
+            sizes = [len(await conn.fetchrow("SELECT * FROM grows"))]
+            cluster.alter_table(path, add_columns={"more": "STRING"})
+            sizes.append(len(await conn.fetchrow("SELECT * FROM grows")))
+            await conn.close()
+            return sizes
+
+        try:
+            assert asyncio.run(ask()) == [1, 2]
+        finally:
+            cluster.drop_table(path)
 
 
 def test_pg8000_sends_values_apart(shop: SqlServerProcess) -> None:

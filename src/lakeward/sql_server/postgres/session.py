@@ -52,6 +52,7 @@ class Bound:
     sql: str
     formats: list[int]
     work: Work | None = None
+    is_described: bool = False
 
 
 class Session:
@@ -207,6 +208,7 @@ class Session:
         else:
             bound = self._find_bound(name)
             statement = bound.prepared.statement
+            bound.is_described = True
             portal = None if statement is None or is_silent(statement) else await self._begin(bound)
         await self._wire.send(m.NO_DATA if portal is None else portal.describe())
 
@@ -225,8 +227,12 @@ class Session:
         if bound.prepared.statement is None:
             await self._wire.send(m.EMPTY_QUERY)
             return
-        await self._begin(bound)
+        portal, known = await self._begin(bound), bound.prepared.shape
         assert bound.work is not None
+        is_new = portal is not None and known is not None and portal.columns != known.columns
+        if is_new and not bound.is_described:
+            told = "cached plan must not change result type", "The table has other columns by now."
+            raise StateError("0A000", *told, routine="RevalidateCachedQuery")
         await self._run(bound.work, describes=False, most=max(most, 0))
 
     async def _begin(self, bound: Bound) -> Portal | None:

@@ -10,11 +10,13 @@ from lakeward.query.lake.overtaken import OvertakenError
 class StateError(Exception):
     """An error that a session tells in its own words."""
 
-    def __init__(self, state: str, message: str, hint: str = "") -> None:
+    def __init__(self, state: str, message: str, hint: str = "", routine: str = "") -> None:
         super().__init__(message)
         self.state = state
         self.message = message
         self.hint = hint
+        #: Where Postgres would say that it happened; drivers know some cases by it alone.
+        self.routine = routine
 
 
 _BY_CODE = {
@@ -51,6 +53,7 @@ def error_fields(wrong: BaseException) -> dict[str, str]:
     fields = {"S": "ERROR", "V": "ERROR", "C": "XX000", "M": "Something went wrong in the server; its log says what."}
     if isinstance(wrong, StateError):
         fields |= {"C": wrong.state, "M": wrong.message} | ({"H": wrong.hint} if wrong.hint else {})
+        fields |= {"R": wrong.routine} if wrong.routine else {}
     elif isinstance(wrong, MemoryError):
         fields |= {"C": "53200", "M": NO_MEMORY}
     elif isinstance(wrong, LakewardError):

@@ -31,6 +31,7 @@ def write_delete_file(io: FileIO, path: str, rows: pa.Table, partition: Partitio
         partition=partition.partition,
         record_count=rows.num_rows,
         file_size_in_bytes=len(output),
+        column_sizes={},  # may be left out; pyiceberg's `inspect.entries` fails where they are
         spec_id=spec_id,
         sort_order_id=None,
         equality_ids=None,
