@@ -136,6 +136,34 @@ def test_a_writer_goes_on_while_a_killed_leader_stays_away(cluster: ApacheCluste
     assert not writer.failures
 
 
+def test_a_writer_goes_on_soon_when_ours_succeeds_a_frozen_leader(cluster: ApacheCluster) -> None:
+    """The frozen one keeps all its connections. Its successor is elected after the session, and leads at once."""
+    with lw.connect(cluster.bootstrap) as conn:
+        for attempt in range(40):
+            name = f"frozen{attempt}"
+            conn.create_table(
+                f"fluss.{name}", "id BIGINT, name STRING", buckets=1, properties={"table.replication.factor": "2"}
+            ).append(rows(0, 20))
+            frozen = json.loads(cluster.leaders(name)[0])
+            if frozen["leader"] in JAVAS and OURS in frozen["isr"]:
+                break
+    writer = Writer(cluster.bootstrap, f"fluss.{name}", lambda table, some: table.append(some))
+    writer.start()
+    assert eventually(lambda: len(writer.acknowledged) > 100, within_s=60)
+    os.kill(cluster.pid(f"tablet-{frozen['leader']}"), signal.SIGSTOP)
+    try:
+        before = len(writer.acknowledged)
+        assert eventually(lambda: len(writer.acknowledged) > before + 100, within_s=60)
+        slowest_s = writer.slowest_s
+    finally:
+        os.kill(cluster.pid(f"tablet-{frozen['leader']}"), signal.SIGCONT)
+    writer.stop()
+    assert slowest_s < 20, "the request to the frozen one was waited for until its time was up"
+    with lw.connect(cluster.bootstrap) as conn:
+        found = conn.table(f"fluss.{name}").scan().to_arrow()["id"].to_pylist()
+    assert sorted(found) == sorted([*range(20), *writer.acknowledged])
+
+
 @pytest.mark.parametrize("number", [OURS, JAVAS[0]])
 def test_a_server_that_stood_still_for_longer_than_its_session_comes_back(cluster: ApacheCluster, number: int) -> None:
     """It wakes up as an old leader: others lead by then, nothing it was told before is lost, and all agree."""

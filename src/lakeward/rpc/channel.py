@@ -30,6 +30,8 @@ REQUEST_TIMEOUT_MS = 30_000
 CONNECT_TIMEOUT_MS = 10_000
 #: Above this many unsent bytes `writable()` waits.
 WRITE_HIGH_WATER_BYTES = 8 * 1024 * 1024
+#: Who is in doubt is looked after so many times in the span that it took to doubt.
+_DOUBTS = 3
 _REQUEST_ID_MASK = 0x7FFF_FFFF
 #: How long a server is left alone that cannot check a login just now.
 _LOGIN_BACKOFF = Backoff(0.1, 5.0, SystemEntropy())
@@ -184,7 +186,7 @@ class Channel(asyncio.BufferedProtocol):
         request_id = self._next_id
         self._next_id = (request_id + 1) & _REQUEST_ID_MASK
         future: asyncio.Future[Any] = self._loop.create_future()
-        timer = self._timer(request_id, timeout_ms, timeout_ms / 1000)
+        timer = self._timer(request_id, timeout_ms, timeout_ms / 1000, self._silence_s)
         self._pending[request_id] = (api, answer or api.response, future, timer)
         self._write(request_frame(api.value, version, request_id, parts))
         return future
@@ -215,7 +217,7 @@ class Channel(asyncio.BufferedProtocol):
             act()
 
     def on_silence(self, silence_s: float, act: Callable[[], None]) -> None:
-        """Have something done whenever a request has had no answer for so long, and again while it has none."""
+        """Have something done when a request has had no answer for so long, and then often while it has none."""
         self._silence_s, self._on_silence = silence_s, act
 
     def close(self, why: str | None = None) -> None:
@@ -290,15 +292,16 @@ class Channel(asyncio.BufferedProtocol):
         except LakewardError as wrong:
             future.set_exception(wrong)
 
-    def _timer(self, request_id: int, timeout_ms: float, left_s: float) -> asyncio.TimerHandle:
+    def _timer(self, request_id: int, timeout_ms: float, left_s: float, silence_s: float) -> asyncio.TimerHandle:
         """What happens next to a request that gets no answer."""
-        if left_s <= self._silence_s:
+        if left_s <= silence_s:
             return self._loop.call_later(left_s, self._expire, request_id, timeout_ms)
-        return self._loop.call_later(self._silence_s, self._wonder, request_id, timeout_ms, left_s - self._silence_s)
+        return self._loop.call_later(silence_s, self._wonder, request_id, timeout_ms, left_s - silence_s)
 
     def _wonder(self, request_id: int, timeout_ms: float, left_s: float) -> None:
         api, answer, future, _ = self._pending[request_id]
-        self._pending[request_id] = (api, answer, future, self._timer(request_id, timeout_ms, left_s))
+        timer = self._timer(request_id, timeout_ms, left_s, self._silence_s / _DOUBTS)
+        self._pending[request_id] = (api, answer, future, timer)
         if self._on_silence is not None and not future.done():
             self._on_silence()
 
