@@ -34,11 +34,18 @@ class _Buffers:
     def __init__(self, data: Buffer, checked: CheckedMessage) -> None:
         message = checked.message
         self._body = memoryview(data)[message.body_at : message.body_at + message.body_bytes]
-        self._places = zip(message.buffers[::2], message.buffers[1::2], strict=True)
+        self._places = message.buffers
+        self._number = 0
         self._codec: BufferCodec | None = codec_of_id(message.codec) if message.codec != NO_CODEC else None
+        #: Nothing is wrong with buffers of plain numbers, whatever they hold; compressed ones may be damaged.
+        self.may_be_passed_over = self._codec is None
+
+    def pass_over(self, count: int) -> None:
+        self._number += 2 * count
 
     def next(self) -> memoryview | bytes:
-        at, size = next(self._places)
+        at, size = self._places[self._number : self._number + 2]
+        self._number += 2
         if self._codec is None or not size:
             return self._body[at : at + size]
         (raw,) = _I64.unpack_from(self._body, at)
@@ -51,6 +58,9 @@ def check_contents(data: Buffer, checked: CheckedMessage, schema_nodes: tuple[No
     buffers, numbers = _Buffers(data, checked), checked.nodes
     for i, node in enumerate(schema_nodes):
         length, nulls = numbers[2 * i], numbers[2 * i + 1]
+        if not nulls and node.is_plain and buffers.may_be_passed_over:
+            buffers.pass_over(1 + len(node.buffers))
+            continue
         validity = buffers.next()
         valid = _valid(node, validity, length, nulls) if nulls else None
         parts = [buffers.next() for _ in node.buffers]

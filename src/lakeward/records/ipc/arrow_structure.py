@@ -41,6 +41,7 @@ _WIDTHS = {
     TypeRoot.TIMESTAMP: 8,
     TypeRoot.TIMESTAMP_LTZ: 8,
 }
+_PLAIN = {*_WIDTHS} - {TypeRoot.DECIMAL}
 _TEXTS = {TypeRoot.CHAR, TypeRoot.STRING, TypeRoot.BYTES}
 _TIME_32_PRECISION_MAX = 3
 
@@ -56,6 +57,8 @@ class Node(NamedTuple):
     """Whether it has as many values as its parent's offsets say, not as many as its parent."""
     is_required: bool
     buffers: tuple[int, ...]
+    is_plain: bool
+    """Whether any bytes of the right length are values of it."""
 
 
 def nodes_of(schema: Schema) -> tuple[Node, ...]:
@@ -72,7 +75,7 @@ def _add(
     # A part of a nested value may be NULL where its parent is, whatever its own type says; so only columns and the
     # keys of maps are held to NOT NULL.
     own = len(nodes)
-    nodes.append(Node(name, type_, parent, is_element, is_required, tuple(_buffers(type_))))
+    nodes.append(Node(name, type_, parent, is_element, is_required, tuple(_buffers(type_)), type_.root in _PLAIN))
     match type_.root:
         case TypeRoot.ARRAY:
             assert type_.element is not None
@@ -80,7 +83,9 @@ def _add(
         case TypeRoot.MAP:
             assert type_.key is not None
             assert type_.value is not None
-            nodes.append(Node(f"{name}.entries", None, own, is_element=True, is_required=True, buffers=()))
+            nodes.append(
+                Node(f"{name}.entries", None, own, is_element=True, is_required=True, buffers=(), is_plain=False)
+            )
             _add(nodes, f"{name}.key", type_.key, own + 1, is_element=False, is_required=True)
             _add(nodes, f"{name}.value", type_.value, own + 1, is_element=False)
         case TypeRoot.ROW:
@@ -126,7 +131,7 @@ def check_structure(data: Buffer, message: ArrowMessage, schema_nodes: tuple[Nod
     # Of a compressed buffer the size is a claim; no more of it is believed than the values can need.
     room = _ROUNDED_BYTES if message.codec != NO_CODEC else message.body_bytes
     place, number = 0, 0
-    for name, _, parent, is_element, is_required, buffers in schema_nodes:
+    for name, _, parent, is_element, is_required, buffers, _ in schema_nodes:
         length, nulls = nodes[number], nodes[number + 1]
         number += 2
         if not is_element and length != (rows if parent < 0 else nodes[2 * parent]):

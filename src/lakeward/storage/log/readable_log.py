@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lakeward.errors import CorruptError, ErrorCode
-from lakeward.records.batch.batch_header import BatchHeader, read_header
+from lakeward.records.batch.batch_header import HEADER_BYTES, BatchHeader, read_header
 from lakeward.records.batch.log_batch import walk_batches
 from lakeward.runtime.files.port import Files
 from lakeward.storage.disk.open_files import OpenFiles
 from lakeward.storage.log.isolation import isolate
 from lakeward.storage.log.recovery import RecoveredLog
-from lakeward.storage.log.segment.batch_check import good_prefix
+from lakeward.storage.log.segment.batch_check import good_prefix, size_at
 from lakeward.storage.log.segment.damage import Damage
 from lakeward.storage.log.segment.segment import BrokenSegmentError, Segment
 
@@ -43,6 +43,15 @@ class ClosedSegment(NamedTuple):
 
 
 _NOTHING = memoryview(b"")
+#: Readers of a log that go on where they ended without looking for the place.
+_PLACES_MAX = 8
+
+
+class _Place(NamedTuple):
+    """Where a batch begins, if everything is as it was."""
+
+    segment: Segment
+    position: int
 
 
 class ReadableLog(ABC):
@@ -60,6 +69,7 @@ class ReadableLog(ABC):
         self._files = files
         self._segments = found.segments
         self._bases = [s.base_offset for s in self._segments]
+        self._places: dict[int, _Place] = {}
 
     @property
     def disk(self) -> Files:
@@ -98,6 +108,8 @@ class ReadableLog(ABC):
             return LogRead(_NOTHING, offset, reaches_end=True, end_offset=offset)
         self._refuse_damage(offset)
         segment = self._segments[bisect_right(self._bases, offset) - 1]
+        if (read := self._read_on(segment, offset, bytes_max)) is not None:
+            return read
         try:
             position, header = self._locate(segment, offset)
             end = segment.whole_batches_end(position, position + bytes_max)
@@ -116,8 +128,40 @@ class ReadableLog(ABC):
                 return self.read(offset, bytes_max, at_least_one=at_least_one)
             data = data[:size]
         if not read_header(data, last_at).given_up:
+            if size <= bytes_max:
+                self._note_place(behind, segment, position + size)
             return LogRead(data, header.base_offset, behind == self.end_offset, behind)
         return self._with_rows(LogRead(data, header.base_offset, behind == self.end_offset, behind, behind), bytes_max)
+
+    def _read_on(self, segment: Segment, offset: int, bytes_max: int) -> LogRead | None:
+        """The same from where somebody's last read ended, without looking for it; None where that does not do."""
+        place = self._places.get(offset)
+        if place is None or place.segment is not segment or place.position >= segment.size or bytes_max <= 0:
+            return None
+        try:
+            data = segment.read(place.position, min(place.position + bytes_max, segment.size))
+        except BrokenSegmentError:
+            return None
+        size, behind, last_at = good_prefix(data, offset)
+        if not size or not self._is_cut_off(segment, place.position, data, size):
+            return None
+        if read_header(data, last_at).given_up:
+            return None
+        self._note_place(behind, segment, place.position + size)
+        return LogRead(data[:size], offset, behind == self.end_offset, behind)
+
+    @staticmethod
+    def _is_cut_off(segment: Segment, position: int, data: memoryview, size: int) -> bool:
+        """Whether what follows the good batches was only not asked for; otherwise it is damaged."""
+        if position + len(data) >= segment.size:
+            return size == len(data) and position + size == segment.size
+        rest = len(data) - size
+        return rest < HEADER_BYTES[0] or size_at(data, size) > rest
+
+    def _note_place(self, offset: int, segment: Segment, position: int) -> None:
+        if len(self._places) >= _PLACES_MAX:
+            del self._places[next(iter(self._places))]
+        self._places[offset] = _Place(segment, position)
 
     def _read_until(self, offset: int, bytes_max: int, until: int, *, at_least_one: bool) -> LogRead:
         if offset >= until:
