@@ -57,6 +57,8 @@ class Accounts:
         self._loop = LoopThread("lakeward-sql-server")
         self._lock = Lock()
         self._members: dict[str, Member] = {}
+        #: Those in use who came by a password that is another by now; nobody finds them by their name.
+        self._former: set[Member] = set()
 
     @property
     def lends_login(self) -> bool:
@@ -102,14 +104,18 @@ class Accounts:
             member.users -= 1
             member.used_s = self._clock.monotonic()
             gone = self._take_outdated()
+            if not member.users and member in self._former:
+                self._former.discard(member)
+                gone.append(member)
         for one in gone:
             self._close(one.conn)
 
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            members = list(self._members.values())
+            members = [*self._members.values(), *self._former]
             self._members.clear()
+            self._former.clear()
         for member in members:
             self._close(member.conn)
         self._loop.close()
@@ -126,11 +132,16 @@ class Accounts:
         with self._lock:
             found = self._members.get(name)
             is_same = found is not None and hmac.compare_digest(found.seal, seal)
+            idle = conn if is_same else None
             if found is None or not is_same:
+                if found is not None and found.users:
+                    self._former.add(found)
+                elif found is not None:
+                    idle = found.conn
                 found = self._members[name] = Member(name, conn, seal)
             found.users += 1
-        if is_same:
-            self._close(conn)
+        if idle is not None:
+            self._close(idle)
         return found
 
     def _connect(self, more: Mapping[str, str], login: Login | None) -> Connection:
