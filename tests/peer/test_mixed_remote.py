@@ -53,7 +53,9 @@ class Mixed:
 
     def __init__(self) -> None:
         self.cluster = ApacheCluster(_SETTINGS)
-        ours = {**_SETTINGS, "remote.data.dir": str(self.cluster.directory / "remote")}
+        # Writes go on also where somebody else has filled the machine's disk.
+        more = {"remote.data.dir": str(self.cluster.directory / "remote"), "server.data-disk.write-limit-ratio": "0.99"}
+        ours = {**_SETTINGS, **more}
         self._flags = tuple(part for key, value in ours.items() for part in ("-D", f"{key}={value}"))
         for number in (*_JAVAS, _OURS):
             self.start(number)
