@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from catalog_process import CatalogProcess
 from eventually import eventually
+from lake_tables import pyiceberg_table
 from rest_story import orders
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
+
+from lakeward.errors import LakewardError
 
 COLUMNS = "id BIGINT NOT NULL, item STRING, amount INT"
 ODD = ["it's", 'say "no"', "a.b", "a%2Fb", "%2E%2E", "gr%C3%BC%C3%9Fe", "%00", "a" * 5000, "$now", "%20", "now", "__x"]
@@ -67,6 +70,29 @@ def test_a_table_that_is_dropped_is_read_to_its_end(server: ServerProcess, tmp_p
         with pytest.raises(NoSuchTableError):
             catalog.pyiceberg().load_table("shop.orders$now")
         assert eventually(lambda: not (tmp_path / "lake" / "shop" / "orders" / "now").exists())
+    assert "Traceback" not in catalog.log_text
+    world.lake.close()
+
+
+def test_a_table_that_is_created_again_has_nothing_of_the_one_before(server: ServerProcess, tmp_path: Path) -> None:
+    """Other columns, other types: readers see the new rows alone, and what is left of the old one stays as it was."""
+    from pyiceberg.exceptions import NoSuchTableError
+
+    world = World(server, tmp_path)
+    old = pyiceberg_table(tmp_path / "lake", "shop.orders").metadata
+    with CatalogProcess(server.bootstrap, tmp_path / "log", *world.place, "--refresh", "0 s") as catalog:
+        world.lake.conn.drop_table("shop.orders")
+        again = world.lake.conn.create_table("shop.orders", "id STRING, extra DOUBLE", properties=TIERED)
+        again.append([{"id": "n", "extra": 1.5}])
+        rows = catalog.rows_by_pyiceberg("shop.orders$now")
+        assert [(row["id"], row["extra"]) for row in rows] == [("n", 1.5)]
+        assert "item" not in rows[0]
+        with pytest.raises(NoSuchTableError):
+            catalog.pyiceberg().load_table("shop.orders")
+        assert catalog.ask("HEAD", "/v1/namespaces/shop/tables/orders").status_code == 404
+        with pytest.raises(LakewardError, match="earlier table of this name"):
+            world.lake.round(again)
+        assert pyiceberg_table(tmp_path / "lake", "shop.orders").metadata == old
     assert "Traceback" not in catalog.log_text
     world.lake.close()
 

@@ -110,7 +110,7 @@ class RestCatalog:
         if name.is_now:
             made = self.now.load(conn, table)
             return self._with_keys(made.table_location, made.metadata_location, made.metadata_json, vends=vends)
-        found = self._committed_table(name, table)
+        found = self._committed_table(conn, name, table)
         location, text = found.metadata_location, found.metadata.model_dump_json()
         return self._with_keys(found.location(), location, text, vends=vends)
 
@@ -154,7 +154,7 @@ class RestCatalog:
         if table is None:
             self.theirs.load(conn, name.database, name.table)
         elif not name.is_now:
-            self._committed_table(name, table)
+            self._committed_table(conn, name, table)
 
     def _readable(self, conn: Connection, name: TableName) -> Table | None:
         """The table; the cluster is asked whether this person may read it, since files are read past it.
@@ -181,11 +181,11 @@ class RestCatalog:
             raise no_table(name, f"its lake's format is {used}, and this is a catalog of Iceberg tables")
         return table
 
-    def _committed_table(self, name: TableName, table: Table) -> Any:
-        """The table as pyiceberg has it."""
+    def _committed_table(self, conn: Connection, name: TableName, table: Table) -> Any:
+        """The table as pyiceberg has it; what an earlier table of its name has left in the lake is not it."""
         catalog = catalog_of(table.info, self._lake)
         assert isinstance(catalog, IcebergCatalog)
         found = catalog.pyiceberg_table(table.path)
-        if found is None:
+        if found is None or conn.lake.snapshot(table.path) is None:
             raise no_table(name, f"nothing of it is in the lake yet; {name}$now has what is hot")
         return found

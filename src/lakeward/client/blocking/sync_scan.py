@@ -61,5 +61,4 @@ def iterate(loop: LoopThread, batches: AsyncGenerator[pa.RecordBatch, None]) -> 
                 return
             yield batch
     finally:
-        if not loop.closed:
-            loop.run(batches.aclose())
+        loop.let_go(batches)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from concurrent.futures import CancelledError
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +22,7 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = _new_loop()
+        self._closing: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
@@ -48,6 +49,27 @@ class LoopThread:
             raise
         return job.result()
 
+    def let_go(self, generator: AsyncGenerator[Any, None]) -> None:
+        """Close an async generator that nobody reads on.
+
+        The garbage collector lets go of what was left half-read on whichever thread it comes up, the loop's own too,
+        which cannot wait for itself: there it is begun, and ends by itself.
+        """
+        if self.closed:
+            return
+        if self._is_here():
+            closing = self._loop.create_task(generator.aclose())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+        else:
+            self.run(_await(generator.aclose()))
+
+    def _is_here(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
     def close(self) -> None:
         """Stop the loop and end the thread; harmless when done before."""
         if self.closed:
@@ -72,6 +94,7 @@ class CallersLoop(LoopThread):
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._closing = set()
         self._left = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

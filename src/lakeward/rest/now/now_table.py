@@ -98,11 +98,12 @@ class NowTable:
 
     def load(self, conn: Connection, table: Table) -> NowSnapshot:
         """The table as it is now, or was a second ago at most."""
+        asked_s = self._clock.monotonic()
         with self._looking:
-            now_s = self._clock.monotonic()
-            if self._current is None or now_s - self._looked_s >= self._settings.refresh_s:
+            if self._current is None or asked_s - self._looked_s >= self._settings.refresh_s:
+                began_s = self._clock.monotonic()  # what comes while it is looked at may be missing
                 self._current = replan(conn, lambda: self._refresh(conn, table))
-                self._looked_s = self._clock.monotonic()
+                self._looked_s = began_s
             self._current.until_s = self._clock.monotonic() + self._settings.keep_s
             return self._current.snapshot
 

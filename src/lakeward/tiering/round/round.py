@@ -93,8 +93,7 @@ def _run_round(context: RoundContext, assigned: TieringRound, trail: Trail) -> R
         return RoundReport(assigned.path, None, repaired=False)
     with trail.step("look at the lake"):
         _remember_lake(context, table.info)
-        lake = context.catalogs.of(table.info).ensure(table.info)
-        known = lake.latest()
+        lake, known = _lake_of(context, table.info)
         in_lake = _offsets_of(context, table.info, known)
         repaired = known is not None and _repair(context, table.info, known, in_lake)
     with trail.step("plan"):
@@ -141,6 +140,16 @@ def _run_round(context: RoundContext, assigned: TieringRound, trail: Trail) -> R
         stopped=tuple(r.stopped for r in results if r.stopped),
         totals=LakeTotals(snapshot.total_bytes, snapshot.total_rows),
     )
+
+
+def _lake_of(context: RoundContext, info: TableInfo) -> tuple[LakeTable, LakeSnapshot | None]:
+    """The lake's table with all our columns, and its newest snapshot. One that is an earlier table's stays as it is."""
+    catalog = context.catalogs.of(info)
+    there = catalog.load(info.path)
+    if there is not None:
+        _offsets_of(context, info, there.latest())
+    lake = catalog.ensure(info)
+    return lake, lake.latest()
 
 
 def _remember_lake(context: RoundContext, info: TableInfo) -> None:

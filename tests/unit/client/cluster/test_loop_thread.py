@@ -115,3 +115,30 @@ def test_an_interrupt_at_any_moment_leaves_nothing_running() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
         loop.close()
+
+
+def test_what_is_left_half_read_may_be_let_go_of_anywhere() -> None:
+    """The garbage collector may come up on the loop's own thread: it begins there, and the loop goes on."""
+    loop = LoopThread("test-loop-let-go")
+    closed = [threading.Event(), threading.Event()]
+
+    async def numbers(ended: threading.Event) -> AsyncGenerator[int, None]:
+        try:
+            yield 1
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    left = [numbers(one) for one in closed]
+    for one in left:
+        assert loop.run(anext(one)) == 1
+    loop.let_go(left[0])
+    assert closed[0].is_set()
+
+    async def collect() -> None:
+        loop.let_go(left[1])
+
+    loop.run(collect())
+    assert closed[1].wait(10)
+    loop.close()
+    loop.let_go(left[1])

@@ -36,10 +36,10 @@ class NowBase:
     def of(cls, catalog: IcebergCatalog, info: TableInfo, snapshot_id: int | None, writer: str) -> NowBase | None:
         """The table; None where it does not have this snapshot any more."""
         table = catalog.pyiceberg_table(info.path)
-        if table is None:
-            if snapshot_id is not None:
-                return None
-            table = catalog.imagine_table(info)
+        if table is None and snapshot_id is not None:
+            return None
+        if table is None or (snapshot_id is None and table.current_snapshot() is not None):
+            table = catalog.imagine_table(info)  # what lies there is nothing of this table's: of an earlier one's
         metadata = _in_version_2(follow_columns(table, info))
         snapshot = None if snapshot_id is None else metadata.snapshot_by_id(snapshot_id)
         if snapshot_id is not None and snapshot is None:
