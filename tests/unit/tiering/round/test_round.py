@@ -16,7 +16,7 @@ from lakeward.lake.conflict import LakeConflictError
 from lakeward.lake.port import LakePlace, LakeSnapshot, WriteResult
 from lakeward.lake.round_properties import RoundProperties
 from lakeward.model.bucket import TableBucket
-from lakeward.model.table import TableInfo
+from lakeward.model.table import TableInfo, TablePath
 from lakeward.runtime.clock import ManualClock
 from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.task.splits import LogRange
@@ -62,6 +62,7 @@ class World:
     # -- where its lake is
 
     given: ClassVar[dict[str, str]] = {}
+    is_changed = False
 
     def place_of(self, info: TableInfo) -> None:
         """Nowhere."""
@@ -101,7 +102,11 @@ class World:
     def of(self, info: TableInfo) -> World:
         return self
 
+    def load(self, path: TablePath) -> World | None:
+        return self if self.snapshots else None
+
     def ensure(self, info: TableInfo) -> World:
+        self.is_changed = True
         return self
 
     def latest(self) -> LakeSnapshot | None:
@@ -211,6 +216,7 @@ def test_a_table_that_was_created_anew_is_not_continued(world: World) -> None:
     with pytest.raises(LakewardError, match="earlier table of this name") as wrong:
         world.round()
     assert wrong.value.code is ErrorCode.LAKE_TABLE_ALREADY_EXIST
+    assert not world.is_changed
 
 
 def test_a_snapshot_of_apache_fluss_is_continued_by_what_the_server_knows(world: World) -> None:
