@@ -28,7 +28,7 @@ def lost(tmp_path: Path) -> Iterator[NewLost]:
     """Start servers with remote storage; by default in a directory."""
     started: list[LostServer] = []
 
-    def start(options: dict[str, str] | None = None, **more: str) -> LostServer:
+    def start(options: dict[str, str] | None = None, **more: Any) -> LostServer:
         one = LostServer(tmp_path, options or {"remote__data__dir": str(tmp_path / "remote")}, **more)
         started.append(one)
         one.process.start()
@@ -137,9 +137,12 @@ def test_writers_go_on(lost: NewLost) -> None:
         assert table.offset(LATEST) == 20
 
 
-def test_what_was_not_copied_is_told(lost: NewLost) -> None:
-    """A server that was stopped knows exactly what is missing; what had been copied is whole."""
-    server = lost()
+@pytest.mark.parametrize("tablets", [0, 2])
+def test_what_was_not_copied_is_told(lost: NewLost, tablets: int) -> None:
+    """A server that was stopped knows exactly what is missing, with its tablet servers; what had been copied is whole.
+
+    What tablet servers said of the server before it counts no more."""
+    server = lost(tablets=tablets)
     with server.connect() as connection:
         fill(connection)
         server.wait_until_copied(LOG, STATE, PARTS, state=[STATE])
@@ -156,6 +159,8 @@ def test_what_was_not_copied_is_told(lost: NewLost) -> None:
     assert {table["table"]: table["lost_rows"] for table in report["tables"]} == {LOG: 7, STATE: 5, PARTS: 0}
     with server.connect() as connection:
         assert contents(connection) == before
+    server.process.stop()
+    assert server.come_back()["lost_rows"] == 0
 
 
 def test_a_server_that_was_replaced_takes_no_more_writes(lost: NewLost, tmp_path: Path) -> None:

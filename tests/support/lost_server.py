@@ -36,15 +36,16 @@ def _partition_ids(table: lakeward.Table) -> dict[str | None, int | None]:
 class LostServer:
     """A server with remote storage; `options` name it, as keywords of ServerProcess."""
 
-    def __init__(self, directory: Path, options: dict[str, str], **more: str) -> None:
+    def __init__(self, directory: Path, options: dict[str, str], tablets: int | None = None, **more: str) -> None:
         self._directory = directory
         self._options = {**EAGER, **options, **more}
+        self._tablets = tablets
         self._lives = 0
         self.process = self._next()
 
     def _next(self) -> ServerProcess:
         self._lives += 1
-        return ServerProcess(self._directory / f"data-{self._lives}", **self._options)
+        return ServerProcess(self._directory / f"data-{self._lives}", tablets=self._tablets, **self._options)
 
     @property
     def url(self) -> str:

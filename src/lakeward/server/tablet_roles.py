@@ -198,7 +198,7 @@ class TabletRoles:
             answer_later=tablets.busy.answer_later,
             later=ground.disk.later,
             settle=ground.disk.settle,
-            work=RemoteWork(decides=False, is_shared=self.is_shared),
+            work=RemoteWork(decides=False, tablet=self._member.server_id, is_shared=self.is_shared),
             snapshot_book=self._books,
         )
         if self.is_shared:

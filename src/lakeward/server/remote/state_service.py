@@ -53,7 +53,8 @@ class RemoteStateService:
         self._server = server
         self._logs = logs
         clock = server.clock
-        self._watch = OwnershipWatch(ownership, server.writes, self._uncopied_ends, store.url, clock)
+        tablet = server.work.tablet
+        self._watch = OwnershipWatch(ownership, server.writes, self._uncopied_ends, store.url, clock, tablet)
         #: The metadata is the coordinator's, where there are several processes.
         self.backup = (
             MetadataBackup(server.metadata, store, ownership, clock, self._lake_files)
@@ -83,11 +84,12 @@ class RemoteStateService:
 
     def begin(self, chores: Housekeeping) -> None:
         """Copy from now on, in the background."""
-        if self.backup is not None:
-            self._watch.begin()
-            self.backup.begin()
-        else:
+        if self._server.work.is_shared:
             self._watch.begin_quietly()
+        else:
+            self._watch.begin()
+        if self.backup is not None:
+            self.backup.begin()
         look = self.snapshots.look if self._server.work.copies else self._prune
         chores.every(_LOOK_MS, "copies of snapshots", look)
         if not self._server.work.is_shared:  # otherwise: when they are led

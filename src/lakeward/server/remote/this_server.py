@@ -31,6 +31,8 @@ class RemoteWork(NamedTuple):
     copies: bool = True
     #: Decides what counts, and what goes with a table that is dropped; copies the metadata, and gives signs of life.
     decides: bool = True
+    #: The number of a tablet server, which gives signs of life for its buckets.
+    tablet: int | None = None
     #: Whether servers that are not ours may write to the same directories: nothing is removed for not being named.
     is_shared: bool = False
 

@@ -27,7 +27,7 @@ from lakeward.server.restore.report import RestoredTable, RestoreReport
 from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
 from lakeward.server.restore.restored_state import restore_state
-from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life
+from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life, tablets_signs
 from lakeward.storage.disk.directories import RESTORING_FILE, DataDirectory
 
 _PARALLEL = 8
@@ -70,6 +70,7 @@ class Restore:
             finally:
                 metadata.close()
             await asyncio.to_thread(os.sync)
+            await self._store.delete(await tablets_signs(self._store))  # the logs are shorter now
             (directory.root / RESTORING_FILE).unlink()
         return report
 

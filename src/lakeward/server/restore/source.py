@@ -12,7 +12,7 @@ from pathlib import Path
 from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.remote.stores.store import RemoteStore
-from lakeward.server.remote.access.ownership import ALIVE
+from lakeward.server.remote.access.ownership import ALIVE, TABLETS_ALIVE
 from lakeward.server.remote.copies.metadata_backup import stored_backups, unpack
 
 #: A server gives a sign of life every five seconds; one that has been silent for so long is taken to be gone.
@@ -32,17 +32,52 @@ class SignOfLife:
 
 
 async def sign_of_life(store: RemoteStore) -> SignOfLife | None:
-    """The last sign of life, its age measured by the store's own clock."""
+    """The last sign of life, its age measured by the store's own clock; the server's with those of its tablet servers.
+
+    A log never gets shorter, so what a tablet server said of a bucket that is another's by now holds still.
+    """
     await store.put(_PROBE, b"")
-    now, seen = await store.head(_PROBE), await store.head(ALIVE)
+    now = await store.head(_PROBE)
     await store.delete([_PROBE])
-    if now is None or seen is None:
+    if now is None:
+        return None
+    own = await _sign(store, ALIVE, now.modified_ms)
+    if own is None:
+        return None
+    epoch, seen = own
+    ends, tablets = dict(seen.ends), []
+    for path in await tablets_signs(store):
+        told = await _sign(store, path, now.modified_ms)
+        if told is None:
+            continue
+        for bucket, end in told[1].ends.items():
+            ends[bucket] = max(ends.get(bucket, 0), end)
+        if told[0] == epoch:
+            tablets.append(told[1])
+    all_of_them = [seen, *tablets]
+    return SignOfLife(
+        min(one.at_ms for one in all_of_them),
+        min(one.age_ms for one in all_of_them),
+        all(one.was_stopped for one in all_of_them),
+        ends,
+    )
+
+
+async def tablets_signs(store: RemoteStore) -> list[str]:
+    """The files of tablet servers, of those that are no more, too."""
+    return sorted([one.path async for one in store.list(TABLETS_ALIVE)])
+
+
+async def _sign(store: RemoteStore, path: str, now_ms: int) -> tuple[int, SignOfLife] | None:
+    """One sign, and the epoch of who gave it; None when there is none that can be understood."""
+    seen = await store.head(path)
+    if seen is None:
         return None
     try:
-        node = json.loads(await store.get(ALIVE))
+        node = json.loads(await store.get(path))
         ends = {TableBucket(*bucket): end for *bucket, end in node.get("ends", ())}
         stopped = bool(node.get("is_stopped", False))
-        return SignOfLife(int(node["at_ms"]), now.modified_ms - seen.modified_ms, stopped, ends)
+        return int(node.get("epoch", 0)), SignOfLife(int(node["at_ms"]), now_ms - seen.modified_ms, stopped, ends)
     except (NotFoundError, ValueError, KeyError, TypeError):
         return None
 

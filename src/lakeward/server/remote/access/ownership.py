@@ -2,6 +2,7 @@
 
     lakeward/owner/<epoch>.json    who writes since when; made once, never changed; the highest epoch counts
     lakeward/alive.json            written again every few seconds by a server that runs
+    lakeward/alive/<number>.json   the same by each of its tablet servers, which know how far their buckets are
 
 A server takes a new epoch when it starts, `lakeward restore` takes one for the server it rebuilds. Whoever finds an
 epoch higher than its own has been replaced: it writes nothing more to remote storage, and takes no more writes.
@@ -24,6 +25,7 @@ from lakeward.server.metadata_store.port import Document, MetadataStore
 
 OWNERS = "lakeward/owner"
 ALIVE = "lakeward/alive.json"
+TABLETS_ALIVE = "lakeward/alive"
 AREA = "remote-owner"
 _SERVER_ID = "server-id"
 _KEPT = 3
@@ -90,10 +92,13 @@ class Ownership:
             self.owner = await take_over(self._store, self._server_id, self._clock)
             self._seen_s = self._clock.monotonic()
 
-    async def look(self, ends: Mapping[TableBucket, int], *, is_stopped: bool = False) -> None:
+    async def look(
+        self, ends: Mapping[TableBucket, int], *, tablet: int | None = None, is_stopped: bool = False
+    ) -> None:
         """See whether the directory is still ours, and give a sign of life.
 
-        `ends` are the log ends of buckets that have more than was copied: what would be lost now.
+        `ends` are the log ends of buckets that have more than was copied: what would be lost now. `tablet` is the
+        number of a tablet server that gives its own sign.
         """
         await self.sure(0)
         content = {
@@ -103,7 +108,8 @@ class Ownership:
             "is_stopped": is_stopped,
             "ends": [[*bucket, end] for bucket, end in ends.items()],
         }
-        await self._store.put(ALIVE, json.dumps(content).encode())
+        path = ALIVE if tablet is None else f"{TABLETS_ALIVE}/{tablet}.json"
+        await self._store.put(path, json.dumps(content).encode())
 
     async def sure(self, age_s: float) -> None:
         """Refuse to go on once another server has the directory, by what was found at most this many seconds ago."""

@@ -28,8 +28,11 @@ class OwnershipWatch:
         ends: Callable[[], Mapping[TableBucket, int]],
         url: str,
         clock: Clock,
+        tablet: int | None = None,
     ) -> None:
-        """`ends` tells the log ends of buckets that have more than was copied."""
+        """`ends` tells the log ends of buckets that have more than was copied; `tablet` is the number of a tablet
+        server."""
+        self._tablet = tablet
         self._ownership = ownership
         self._writes = writes
         self._ends = ends
@@ -42,7 +45,7 @@ class OwnershipWatch:
         self._task = asyncio.get_running_loop().create_task(self._look_again())
 
     def begin_quietly(self) -> None:
-        """Look from now on, without signs of life: another process of this server gives those."""
+        """Look from now on, without signs of life: a cluster that shares its directory is not restored from it."""
         self._is_quiet = True
         self.begin()
 
@@ -50,7 +53,7 @@ class OwnershipWatch:
         while True:
             pause_s = _INTERVAL_S
             try:
-                await (self._ownership.sure(0) if self._is_quiet else self._ownership.look(self._ends()))
+                await (self._ownership.sure(0) if self._is_quiet else self._look())
                 self._trouble.note_success()
             except InvalidError as wrong:
                 self._writes.stop(REPLACED, wrong)
@@ -59,6 +62,9 @@ class OwnershipWatch:
             except Exception as wrong:  # noqa: BLE001 - a server that looks no more would never find out
                 pause_s = max(pause_s, self._trouble.note_failure(wrong))
             await asyncio.sleep(pause_s)
+
+    async def _look(self, *, is_stopped: bool = False) -> None:
+        await self._ownership.look(self._ends(), tablet=self._tablet, is_stopped=is_stopped)
 
     async def stop(self) -> None:
         """Look no more, and say that this server has stopped: whoever comes next need not wait."""
@@ -70,6 +76,6 @@ class OwnershipWatch:
             return
         if self._ownership.owner is not None and self._ownership.replaced_by is None:
             try:
-                await asyncio.wait_for(self._ownership.look(self._ends(), is_stopped=True), _INTERVAL_S)
+                await asyncio.wait_for(self._look(is_stopped=True), _INTERVAL_S)
             except (LakewardError, TimeoutError) as wrong:
                 _log.debug("no farewell: %s", wrong)
