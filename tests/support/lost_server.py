@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import urllib.request
@@ -62,6 +63,10 @@ class LostServer:
         """Wait until the logs of tables, the state of some and the metadata are in remote storage."""
         assert eventually(lambda: all(self._is_copied(name) for name in names)), self.process.log_text[-4000:]
         assert eventually(lambda: all(self._has_snapshots(name) for name in state)), self.process.log_text[-4000:]
+        self.wait_until_quiet()
+
+    def wait_until_quiet(self) -> None:
+        """Wait until the metadata is in remote storage, and all snapshots that were taken."""
         assert eventually(self._is_quiet), self.process.log_text[-4000:]
 
     def _is_copied(self, name: str) -> bool:
@@ -104,6 +109,11 @@ class LostServer:
     def _is_quiet(self) -> bool:
         waiting = self.metric("lakeward_remote_snapshots_waiting")
         return not waiting and not self.metric("lakeward_remote_metadata_behind")
+
+    def command_env(self) -> dict[str, str]:
+        """The environment of a command that a person gives to the server."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "LAKEWARD_SERVER": self.process.bootstrap}
 
     # -- after it
 

@@ -9,9 +9,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.remote.formats.layout import manifest_file
+from lakeward.remote.formats.log_manifest import LogManifest
 from lakeward.remote.stores.store import RemoteStore
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
@@ -19,12 +20,14 @@ from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.whole_file import replace_file
 from lakeward.server.archive.remote_logs import RemoteLogs, RemotePointer
 from lakeward.server.books.kv_snapshots import KvSnapshots
+from lakeward.server.books.lake_snapshots import LakeSnapshots
+from lakeward.server.books.offsets_files import OffsetsFiles
 from lakeward.server.books.snapshot_leases import SnapshotLeases
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.server.metadata_store.sqlite_store import SqliteMetadataStore
 from lakeward.server.remote.access.ownership import newest_owner, take_over
 from lakeward.server.restore.report import RestoredTable, RestoreReport
-from lakeward.server.restore.restored_log import begin_log, fetch_log, true_manifest
+from lakeward.server.restore.restored_log import begin_log, fetch_log, give_up, true_manifest
 from lakeward.server.restore.restored_metadata import adopt, lake_files, move_lake_files
 from lakeward.server.restore.restored_state import restore_state
 from lakeward.server.restore.source import ALIVE_MS, SignOfLife, fetch_metadata, sign_of_life, tablets_signs
@@ -66,7 +69,10 @@ class Restore:
             try:
                 adopt(metadata, owner.server_id)
                 await self._bring_lake_files(metadata, directory.root)
-                await _Buckets(self._store, metadata, directory, seen, report, self._entropy, self._told).bring()
+                buckets = _Buckets(
+                    self._store, metadata, directory, seen, report, self._clock, self._entropy, self._told
+                )
+                await buckets.bring()
             finally:
                 metadata.close()
             await asyncio.to_thread(os.sync)
@@ -133,10 +139,12 @@ class _Buckets:
         directory: DataDirectory,
         seen: SignOfLife | None,
         report: RestoreReport,
+        clock: Clock,
         entropy: Entropy,
         told: Callable[[str], None],
     ) -> None:
         self._store = store
+        self._clock = clock
         self._entropy = entropy
         self._directory = directory
         self._ends = {} if seen is None else seen.ends
@@ -145,6 +153,8 @@ class _Buckets:
         self._catalog = Catalog(metadata)
         self._logs = RemoteLogs(metadata, self._catalog, store)
         self._snapshots = KvSnapshots(metadata, SnapshotLeases(metadata))
+        files = OffsetsFiles(directory.disk, lambda _: directory.root, entropy)
+        self._lake = LakeSnapshots(metadata, files)
 
     async def bring(self) -> None:
         turns = asyncio.Semaphore(_PARALLEL)
@@ -152,6 +162,10 @@ class _Buckets:
             table = RestoredTable(info)
             self._report.tables.append(table)
             self._told(f"{info.path} …")
+            try:
+                self._lake.tiered_offsets(info)
+            except LakewardError as unread:
+                table.troubles.append(f"how far the lake is cannot be read ({unread.message})")
 
             async def one(bucket: TableBucket, table: RestoredTable = table) -> None:
                 async with turns:
@@ -161,23 +175,60 @@ class _Buckets:
             for wrong in done:
                 if isinstance(wrong, BaseException):
                     raise wrong
+            if table.lake_note is not None:
+                table.troubles.append(table.lake_note)
 
     async def _bring(self, bucket: TableBucket, table: RestoredTable) -> None:
         table.buckets += 1
         pointer = self._logs.pointers.get(bucket)
-        if pointer is None:
-            self._snapshots.discard(bucket, {one.snapshot_id for one in self._snapshots.of(bucket)})
-            table.lost_rows += self._ends.get(bucket, 0)
-            return
-        place = self._logs.place(bucket)
+        in_lake = self._lake.tiered_offset(table.info, bucket)
+        end = 0
+        if pointer is not None:
+            manifest = await self._settle_manifest(bucket, pointer, table)
+            end = max(manifest.copied_end_offset, 0)
+        if in_lake > end:
+            await self._go_on_behind_lake(bucket, in_lake, table)
+            end = in_lake
+        elif pointer is None:
+            self._discard_snapshots(bucket)
+        else:
+            await self._bring_copied(bucket, manifest, table)
+        table.lost_rows += max(self._ends.get(bucket, 0) - end, 0)
+
+    async def _settle_manifest(self, bucket: TableBucket, pointer: RemotePointer, table: RestoredTable) -> LogManifest:
+        """Let the manifest count that reaches farthest."""
         named = pointer.remote_log_manifest_path
-        manifest, trouble = await true_manifest(self._store, place, named)
+        manifest, trouble = await true_manifest(self._store, self._logs.place(bucket), named)
         if RemotePointer.of(named, manifest) != pointer:
-            path = manifest_file(place.log, str(self._entropy.uuid()))
-            await self._store.put(path, manifest.to_json())
-            self._logs.commit(bucket, manifest, path)
+            await self._commit(bucket, manifest)
         if trouble is not None:
             table.troubles.append(f"bucket {bucket.bucket}: {trouble}")
+        return manifest
+
+    async def _commit(self, bucket: TableBucket, manifest: LogManifest) -> None:
+        path = manifest_file(manifest.place.log, str(self._entropy.uuid()))
+        await self._store.put(path, manifest.to_json())
+        self._logs.commit(bucket, manifest, path)
+
+    def _discard_snapshots(self, bucket: TableBucket) -> None:
+        self._snapshots.discard(bucket, {one.snapshot_id for one in self._snapshots.of(bucket)})
+
+    async def _go_on_behind_lake(self, bucket: TableBucket, in_lake: int, table: RestoredTable) -> None:
+        """The lake has more than was copied: the log begins where the lake ends, and what lies before is read there.
+
+        Between what was copied and that, no row of the log is left; with a hole in it nobody could read on.
+        """
+        manifest = LogManifest(self._logs.place(bucket), copied_end_offset=in_lake)
+        await self._commit(bucket, manifest)
+        log_directory = self._directory.log(self._parent(bucket), bucket.bucket)
+        await begin_log(self._store, manifest, log_directory)
+        table.lake_rows += in_lake
+        if table.info.descriptor.has_primary_key:
+            self._discard_snapshots(bucket)
+            table.emptied += 1
+            give_up(log_directory, in_lake, "the rows are in the lake alone", self._clock.now_ms())
+
+    async def _bring_copied(self, bucket: TableBucket, manifest: LogManifest, table: RestoredTable) -> None:
         parent = self._parent(bucket)
         log_directory = self._directory.log(parent, bucket.bucket)
         end = max(manifest.copied_end_offset, 0)
@@ -191,9 +242,10 @@ class _Buckets:
             table.snapshot_rows += state.row_count
             table.changes_since += end - state.log_offset
             table.troubles += [f"bucket {bucket.bucket}: {one}" for one in state.troubles]
+            if state.is_lost:
+                give_up(log_directory, state.log_offset, "no snapshot of the state is left", self._clock.now_ms())
         await begin_log(self._store, manifest, log_directory)
         table.log_rows += end
-        table.lost_rows += max(self._ends.get(bucket, 0) - end, 0)
         if manifest.segments:
             table.last_ms = max(table.last_ms or 0, manifest.segments[-1].time_ms_max)
 

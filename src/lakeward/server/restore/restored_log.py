@@ -11,6 +11,8 @@ from lakeward.records.batch.log_batch import walk_batches
 from lakeward.remote.formats.layout import INDEX, LOG, MANIFEST, TIME_INDEX, WRITERS, BucketPlace, segment_file
 from lakeward.remote.formats.log_manifest import LogManifest, RemoteSegment
 from lakeward.remote.stores.store import RemoteStore
+from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.storage.log.log_facts import GivenUp, LogFacts
 
 
 async def true_manifest(store: RemoteStore, place: BucketPlace, path: str) -> tuple[LogManifest, str | None]:
@@ -67,6 +69,13 @@ async def begin_log(store: RemoteStore, manifest: LogManifest, directory: Path) 
             except (NotFoundError, ValueError):
                 pass  # a segment need not have any; its writers then begin again
     (directory / f"{end:020d}{LOG}").touch()
+
+
+def give_up(directory: Path, end_offset: int, reason: str, now_ms: int) -> None:
+    """Note that nothing before an offset comes back: the state begins anew there, and takes rows again."""
+    _make(directory)
+    given = GivenUp(0, end_offset, reason, now_ms)
+    LogFacts(end_offset, end_offset, (given,)).write(LocalFiles(), directory)
 
 
 async def fetch_log(store: RemoteStore, manifest: LogManifest, from_offset: int, directory: Path) -> int:

@@ -31,6 +31,8 @@ class RestoredState:
     #: Snapshots that cannot be used, and never will be.
     useless: set[int]
     troubles: list[str]
+    #: Whether neither snapshot nor log tells what the rows were before `log_offset`.
+    is_lost: bool = False
 
 
 async def restore_state(
@@ -59,7 +61,7 @@ async def restore_state(
         return RestoredState(snapshot.log_offset, row_count, size, useless, troubles)
     if first > 0:
         troubles.append(f"no snapshot is left and the remote log begins at offset {first}: older rows are lost")
-    return RestoredState(first, 0, 0, useless, troubles)
+    return RestoredState(first, 0, 0, useless, troubles, is_lost=first > 0)
 
 
 async def _fetch(store: RemoteStore, kv_directory: str, snapshot: RemoteSnapshot, directory: Path) -> tuple[int, int]:

@@ -80,6 +80,7 @@ def _row(table: RestoredTable) -> dict[str, Any]:
         "log_rows": table.log_rows,
         "snapshot_rows": table.snapshot_rows if table.info.descriptor.has_primary_key else None,
         "changes_since": table.changes_since if table.info.descriptor.has_primary_key else None,
+        "lake_rows": table.lake_rows or None,
         "last_row": None if table.last_ms is None else moment(table.last_ms),
         "lost_rows": table.lost_rows,
         "troubles": table.troubles,
@@ -100,9 +101,9 @@ def _as_node(report: RestoreReport) -> dict[str, Any]:
 
 
 def _show(report: RestoreReport, data_dir: Path) -> None:
-    columns = ["table", "buckets", "log_rows", "snapshot_rows", "changes_since", "last_row", "lost_rows"]
+    columns = ["table", "buckets", "log_rows", "snapshot_rows", "changes_since", "lake_rows", "last_row", "lost_rows"]
     rows = [_row(table) for table in report.tables]
-    show_listing(rows, columns, "table", "There were no tables.", numbers=[*columns[1:5], columns[6]])
+    show_listing(rows, columns, "table", "There were no tables.", numbers=[*columns[1:6], columns[7]])
     for trouble in [*report.troubles, *(f"{t.info.path}, {one}" for t in report.tables for one in t.troubles)]:
         say(f"Note: {trouble}.")
     say(_loss_text(report))
@@ -111,12 +112,14 @@ def _show(report: RestoreReport, data_dir: Path) -> None:
 
 def _loss_text(report: RestoreReport) -> str:
     """What is lost at most, in a sentence."""
-    known = f"{report.lost_rows:,} records had not been copied" if report.lost_rows else "All records had been copied"
+    copied = "copied or tiered" if any(table.lake_rows for table in report.tables) else "copied"
+    known = f"{report.lost_rows:,} records had not been" if report.lost_rows else "All records had been"
+    known = f"{known} {copied}"
     if report.seen_ms is None:
         return "The old server left no sign of life: what it had not copied is lost, and how much is not known."
     if report.was_stopped:
         return f"{known} when the old server was stopped at {moment(report.seen_ms)}. Nothing else is lost."
     return (
         f"{known} when the old server was last heard of at {moment(report.seen_ms)}; what it took after that, and had "
-        "not copied, is lost too."
+        f"not {copied}, is lost too."
     )
