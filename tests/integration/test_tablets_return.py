@@ -23,7 +23,7 @@ import lakeward
 from lakeward.cli.main import cli
 from lakeward.errors import LakewardError, RetriableError
 from lakeward.protocol.api import Api
-from lakeward.protocol.messages.metadata import MetadataRequest
+from lakeward.protocol.messages.metadata import MetadataRequest, PbTableMetadata
 from lakeward.protocol.messages.shared import PbTablePath
 
 _TABLES = 50
@@ -113,6 +113,36 @@ async def _look_up_by_pyfluss(tmp_path: Path) -> None:
             found = await asyncio.gather(*(lookuper.lookup({"id": one}) for one in range(8)))
             assert [row["n"] for row in found] == list(range(8))
         await again
+
+
+@pytest.mark.oracle
+def test_the_official_client_goes_on_writing_when_a_leader_is_killed(tmp_path: Path) -> None:
+    """Its buckets are never said to have no leader: pyfluss would neither write to them nor ask again, for ever."""
+    asyncio.run(_write_by_pyfluss(tmp_path))
+
+
+async def _write_by_pyfluss(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "data", tablets=2) as server, lakeward.connect(server.bootstrap) as conn:
+        table = conn.create_table("fluss.t", "id BIGINT", buckets=1)
+        (leader,) = {one.leader_id for one in _described(server).bucket_metadata}
+        session = await Session.open(server.bootstrap, "fluss")
+        writer = (await session.table("t")).new_append().create_writer()
+        await writer.append({"id": 0}).wait()
+        (pid,) = re.findall(rf"tablet server {leader} is there \(process (\d+)\)", server.log_text)
+        os.kill(int(pid), signal.SIGKILL)
+        for number in range(1, 4):
+            await asyncio.wait_for(writer.append({"id": number}).wait(), 60)
+            assert {one.leader_id for one in _described(server).bucket_metadata} == {leader}
+        await asyncio.wait_for(session.connection.close(), 60)
+        assert table.scan().to_arrow().column("id").to_pylist() == [0, 1, 2, 3]
+
+
+def _described(server: ServerProcess) -> PbTableMetadata:
+    with WireClient.of(server.bootstrap) as client:
+        asked = MetadataRequest(table_path=(PbTablePath(database_name="fluss", table_name="t"),))
+        (found,) = client.call(Api.GET_METADATA, asked).table_metadata
+        assert isinstance(found, PbTableMetadata)
+        return found
 
 
 def test_a_tablet_server_that_is_away_is_seen(tmp_path: Path) -> None:

@@ -116,7 +116,11 @@ class Cluster:
             address = self.metadata.any_tablet()
         if address is None:
             raise ErrorCode.LEADER_NOT_AVAILABLE.error("The cluster has no tablet server now; try again.")
-        return await self.pool.channel(address.host, address.port)
+        try:
+            return await self.pool.channel(address.host, address.port)
+        except RetriableError:  # servers name one that has died until it is back
+            self.metadata.shun(address)
+            raise
 
     @cached_property
     def remote(self) -> RemoteSegments:

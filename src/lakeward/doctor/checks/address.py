@@ -74,7 +74,7 @@ def _tablet_servers(facts: Facts) -> Iterator[Verdict]:
         yield error(
             "",
             f"{len(away)} of {told['size']} tablet servers {'is' if len(away) == 1 else 'are'} away:"
-            f" {', '.join(map(str, away))}. Their buckets have no leader until they are back.",
+            f" {', '.join(map(str, away))}. Their buckets wait until they are back.",
             "They are started again by themselves; if one does not stay, the log of `lakeward serve` says why it ends.",
         )
     elif returns:

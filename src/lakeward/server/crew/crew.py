@@ -98,7 +98,7 @@ class Crew:
             self._fleet.leave(number)
             failures = 0 if loop.time() - begun > _STEADY_S else failures + 1
             pause_s = self._backoff.pause_s(failures) if failures > 1 else 0.0
-            told = "tablet server %d has ended; its buckets have no leader until it is back, and it is started again"
+            told = "tablet server %d has ended; its buckets wait until it is back, and it is started again"
             _log.warning(told, number)
             await asyncio.sleep(pause_s)
             begun = loop.time()

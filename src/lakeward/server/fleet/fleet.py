@@ -1,8 +1,8 @@
 """Fleet: the tablet servers of a coordinator: who is there, who leads what, and what each of them is told.
 
 A server that comes is told everything: what exists, then what it leads. From then on it hears of every change. One that
-goes leaves its buckets without a leader until it is back: each bucket has one replica, and its files are where they
-are.
+goes is started again, and each bucket has one replica: clients are told of it as before, and ask it until it is back.
+Of a bucket without a leader pyfluss keeps the old one for ever, and neither writes to it nor asks again.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class Fleet:
         self._lake = lake
         self._answers = MetadataAnswers(catalog, self, remote_data_dir)
         self._lines: dict[int, Line] = {}
+        #: Servers that have come, those that are away for a moment as well: where clients find them.
+        self._known: dict[int, dict[str, tuple[str, int]]] = {}
         #: How often each server has come: the epoch in which it leads.
         self._comings = [0] * size
         self._tasks: set[asyncio.Future[Any]] = set()
@@ -97,6 +99,7 @@ class Fleet:
         self.leave(server_id)
         self._comings[server_id] += 1
         line = self._lines[server_id] = Line(server_id, channel, listeners)
+        self._known[server_id] = listeners
         tables = [table.table_id for table in self._catalog.tables()]
         for some in _pieces(tables):
             line.tell(Api.UPDATE_METADATA, partial(self._all_of, tuple(some)))
@@ -130,11 +133,10 @@ class Fleet:
         return {"size": self.size, "away": self.absent(), "returns": returns}
 
     def leave(self, server_id: int) -> None:
-        """A server is gone; its buckets have no leader."""
+        """A server is gone; it will be back."""
         line = self._lines.pop(server_id, None)
         if line is not None:
             line.close()
-            self._tell_leads([table.table_id for table in self._catalog.tables()])
 
     def _tell_leads(self, tables: list[int]) -> None:
         """Have all servers know who leads what now, and who is there."""
@@ -156,12 +158,12 @@ class Fleet:
     # -- where things are
 
     def servers(self, door: Door) -> Servers:
-        """The servers that are there, as clients of that door reach them."""
+        """The servers that there are, as clients of that door reach them."""
         here = PbServerNode(node_id=COORDINATOR_ID, host=door.host, port=door.port)
         tablets = []
-        for server_id, line in sorted(self._lines.items()):
-            if door.listener in line.listeners:
-                host, port = line.listeners[door.listener]
+        for server_id, listeners in sorted(self._known.items()):
+            if door.listener in listeners:
+                host, port = listeners[door.listener]
                 tablets.append(PbServerNode(node_id=server_id, host=host or door.host, port=port))
         return Servers(here, tuple(tablets))
 
@@ -175,9 +177,7 @@ class Fleet:
 
     def _lead(self, bucket: TableBucket) -> Lead:
         server_id = server_of(bucket, self.size)
-        line = self._lines.get(server_id)
-        leader = server_id if line is not None and line.is_leading else None
-        return Lead(leader, self._comings[server_id], (server_id,))
+        return Lead(server_id if server_id in self._known else None, self._comings[server_id], (server_id,))
 
     # -- what changes
 
@@ -274,7 +274,7 @@ class Fleet:
     ) -> UpdateMetadataRequest:
         return UpdateMetadataRequest(
             coordinator_server=_node(COORDINATOR_ID, self._listeners),
-            tablet_servers=tuple(_node(number, line.listeners) for number, line in sorted(self._lines.items())),
+            tablet_servers=tuple(_node(number, listeners) for number, listeners in sorted(self._known.items())),
             table_metadata=tables,
             partition_metadata=partitions,
             coordinator_epoch=self._epoch,

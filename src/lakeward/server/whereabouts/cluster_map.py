@@ -18,7 +18,7 @@ class Door:
 
 
 class Lead(NamedTuple):
-    """Who leads a bucket; nobody while its server is away."""
+    """Who leads a bucket; nobody where no server is known that could."""
 
     server_id: int | None
     epoch: int
