@@ -13,7 +13,7 @@ from lakeward.doctor.facts.machine import DirectoryFacts, DiskFacts
 from lakeward.doctor.look.machine import holders_of
 from lakeward.options.authentication import TLS_KEY
 from lakeward.options.authorization import AUDIT_DIR
-from lakeward.runtime.files.local_files import LocalFiles
+from lakeward.runtime.files.local_files import LocalFiles, space_of
 from lakeward.server.access.known.users_file import USERS_FILE
 from lakeward.server.grants.records.audit_file import NAME as AUDIT_FILE
 from lakeward.storage.disk.directories import LOCK_FILE, RESTORING_FILE, has_metadata
@@ -29,10 +29,11 @@ _LEFTOVERS_MAX = 20
 def look_at_disk(root: Path, mounts: Path = _MOUNTS) -> DiskFacts:
     """The file system that a directory is on."""
     found = os.statvfs(root)
+    free_bytes, total_bytes = space_of(found)
     return DiskFacts(
         str(root),
-        total_bytes=found.f_blocks * found.f_frsize,
-        free_bytes=found.f_bavail * found.f_frsize,
+        total_bytes=total_bytes,
+        free_bytes=free_bytes,
         inodes=found.f_files,
         inodes_free=found.f_favail,
         is_read_only=bool(found.f_flag & os.ST_RDONLY),

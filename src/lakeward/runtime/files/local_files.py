@@ -165,8 +165,13 @@ class LocalFiles:
 
     def space(self, path: Path) -> Space:
         """The room of the disk that a directory is on."""
-        found = os.statvfs(path)
-        return Space(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize)
+        return space_of(os.statvfs(path))
+
+
+def space_of(found: os.statvfs_result) -> Space:
+    """The room of a file system as `df` counts it: blocks kept for root are neither free nor in use."""
+    used = found.f_blocks - found.f_bfree
+    return Space(found.f_bavail * found.f_frsize, (used + found.f_bavail) * found.f_frsize)
 
 
 def _facts(found: os.stat_result) -> FileFacts:

@@ -38,7 +38,7 @@ class FileFacts(NamedTuple):
 
 
 class Space(NamedTuple):
-    """How much room a disk has."""
+    """How much room a disk has, for whom it belongs to: what is kept back for root is no part of it."""
 
     free_bytes: int
     total_bytes: int

@@ -82,7 +82,7 @@ DISK_FREE = _gauge(
 DISK_TOTAL = _gauge(
     "lakeward_disk_total_bytes",
     "bytes",
-    "Size of the disk of the data directory.",
+    "Size of the disk of the data directory, without what is kept back for root.",
     "What is used of it is not only ours.",
 )
 WRITES_STOPPED = _gauge(
