@@ -6,6 +6,7 @@ import click
 
 from lakeward.cli.input.command_tree import CommandTree
 from lakeward.cli.input.session import root_options
+from lakeward.cli.output.plain_text import show_all_text
 
 _HOME = "lakeward.cli."
 _SECTIONS = {
@@ -101,4 +102,5 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point of the `lakeward` script."""
+    show_all_text()
     cli(prog_name="lakeward")

@@ -79,13 +79,13 @@ def show_facts(facts: Mapping[str, str | None]) -> None:
     width = max(map(len, shown))
     for name, value in shown.items():
         title = f"{name}:".ljust(width + 2)
-        click.echo(f"{click.style(title, bold=True) if sys.stdout.isatty() else title}{lines(value)}")
+        click.echo(f"{_bold(title)}{lines(value)}")
 
 
 def show_title(title: str) -> None:
     """Print the head of a part."""
     title = one_line(title)
-    click.echo(f"\n{click.style(title, bold=True) if sys.stdout.isatty() else title}")
+    click.echo(f"\n{_bold(title)}")
 
 
 def count(number: int, noun: str) -> str:
@@ -108,6 +108,10 @@ def say(message: str) -> None:
 def say_error(message: str) -> None:
     """The same where something went wrong: it stands out where there are colours."""
     click.secho(lines(message), fg="red" if has_colours() else None, err=True)
+
+
+def _bold(title: str) -> str:
+    return click.style(title, bold=True) if sys.stdout.isatty() and has_colours() else title
 
 
 def _text(value: Any) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
+from io import TextIOWrapper
 
 from lakeward.options.secrets import without_passwords
 
@@ -13,8 +15,15 @@ _OF_JSON = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x20
 
 
 def has_colours() -> bool:
-    """Whether the terminal knows any; a dumb one would show them as letters."""
-    return os.environ.get("TERM", "dumb") != "dumb"
+    """Whether the terminal knows any, and they are wanted; a dumb one would show them as letters."""
+    return os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("NO_COLOR")
+
+
+def show_all_text() -> None:
+    """Characters that the terminal's encoding lacks are written out from now on, instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def one_line(text: str) -> str:

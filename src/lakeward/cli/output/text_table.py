@@ -78,10 +78,10 @@ class TextTable:
         titles = max(cell_width(c.title) for c in self._columns)
         room = max(self._width - titles - len(_GAP), _NARROWEST)
         for row in rows:
-            self._out.write(click.style("─" * self._width, dim=True) + "\n")
+            self._out.write(self._style("─" * self._width, dim=True) + "\n")
             for column, text in zip(self._columns, row, strict=True):
                 title = column.title + " " * (titles - cell_width(column.title))
-                self._out.write(f"{click.style(title, bold=True)}{_GAP}{shorten(text, room)}\n")
+                self._out.write(f"{self._style(title, bold=True)}{_GAP}{shorten(text, room)}\n")
         self._out.flush()
 
     def _fit(self) -> list[int]:
@@ -97,11 +97,14 @@ class TextTable:
         titles = [self._align(i, c.title) for i, c in enumerate(self._columns)]
         line = _GAP.join(titles).rstrip()
         self._rows_under_header = 0
-        self._out.write((click.style(line, bold=True) if self._is_fancy else line) + "\n")
+        self._out.write(self._style(line, bold=True) + "\n")
 
     def _cell(self, i: int, text: str, *, is_null: bool) -> str:
         aligned = self._align(i, text)
-        return click.style(aligned, dim=True) if is_null and self._is_fancy else aligned
+        return self._style(aligned, dim=True) if is_null else aligned
+
+    def _style(self, text: str, **how: bool) -> str:
+        return click.style(text, **how) if self._is_fancy else text
 
     def _align(self, i: int, text: str) -> str:
         cut = shorten(text, self._widths[i])
