@@ -97,6 +97,26 @@ def test_a_kill_in_the_middle_leaves_the_table_as_it_was(lake: Warehouse, users:
     assert seen(lake, users) == [*before, (9, "after")]
 
 
+def test_what_a_dropped_table_left_is_removed_for_its_successor(
+    lake: Warehouse, users: lakeward.Table, run: Cli, tiered: dict[str, str]
+) -> None:
+    """A table of the same name is tiered from then on; what is its own is not removed."""
+    name = str(users.path)
+    refused = run.run("lake", "drop", name, "--yes")
+    assert refused.returncode == 1
+    assert f"`lakeward tables drop {name}`" in refused.stderr
+    lake.conn.drop_table(name)
+    again = lake.conn.create_table(name, "id STRING, name INT", properties=tiered)
+    again.append([{"id": "x", "name": 7}])
+    with pytest.raises(lakeward.LakewardError, match=f"`lakeward lake drop {name}` removes it"):
+        lake.round(again)
+    assert "gone from the lake" in run.run("lake", "drop", name, "--yes").stderr
+    assert run.run("lake", "drop", name, "--yes").returncode == 1
+    assert lake.round(again).rows == 1
+    assert seen(lake, again) == [("x", 7)]
+    assert run.run("lake", "drop", name, "--yes").returncode == 1
+
+
 def test_a_table_without_a_lake_is_told_what_becomes_of_its_log(server: ServerProcess, database: str, run: Cli) -> None:
     """There is nothing to rewrite; a table that is to be tiered and was not yet is an error."""
     with lakeward.connect(server.bootstrap) as conn:

@@ -267,6 +267,15 @@ class LakeCatalog(Protocol):
 
 
 @runtime_checkable
+class Drops(Protocol):
+    """What a LakeCatalog may offer to who makes room for another table of the same name."""
+
+    def drop(self, path: TablePath) -> None:
+        """Remove a table with all its files, for good."""
+        ...
+
+
+@runtime_checkable
 class Browsable(Protocol):
     """What a LakeCatalog offers to who looks around; nothing is made by looking."""
 

@@ -64,6 +64,10 @@ class IcebergCatalog:
         except NoSuchTableError:
             return None
 
+    def drop(self, path: TablePath) -> None:
+        """Remove a table with all its files, for good."""
+        self._catalog.purge_table((path.database, path.table))
+
     def databases(self) -> list[str]:
         """The names of all databases, sorted."""
         return sorted(".".join(name) for name in self._catalog.list_namespaces())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlparse
@@ -44,6 +45,17 @@ class PaimonCatalog:
         """The lake's table, if there is one."""
         directory = self._directory(path)
         return None if newest_schema(directory) is None else PaimonTable(directory, self._clock, self._storage)
+
+    def drop(self, path: TablePath) -> None:
+        """Remove a table with all its files, for good; its schemas first, so that nobody finds half of it."""
+        directory = self._directory(path)
+        for folder in (directory / "schema", directory):
+            there: list[LakePath] = [*folder.rglob("*")]
+            for found in there:
+                if found.is_file():
+                    found.unlink(missing_ok=True)
+        if isinstance(directory, Path):  # in a bucket, folders are only names
+            shutil.rmtree(directory, ignore_errors=True)
 
     def databases(self) -> list[str]:
         """The names of all databases, sorted."""

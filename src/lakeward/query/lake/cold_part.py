@@ -157,7 +157,8 @@ def _offsets(conn: Connection, info: TableInfo, snapshot: LakeSnapshot) -> Mappi
     if is_foreign:
         raise LakeUnavailableError(
             ErrorCode.LAKE_TABLE_ALREADY_EXIST,
-            f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake.",
+            f"The lake's table {info.path} is that of an earlier table of this name. "
+            f"`lakeward lake drop {info.path}` removes it.",
         )
     raise LakeUnavailableError(
         ErrorCode.LAKE_SNAPSHOT_NOT_EXIST,

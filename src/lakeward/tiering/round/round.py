@@ -183,7 +183,8 @@ def _offsets_of(context: RoundContext, info: TableInfo, known: LakeSnapshot | No
         return told.offsets
     if is_foreign:
         raise ErrorCode.LAKE_TABLE_ALREADY_EXIST.error(
-            f"The lake's table {info.path} is that of an earlier table of this name. Move or drop it in the lake."
+            f"The lake's table {info.path} is that of an earlier table of this name. "
+            f"`lakeward lake drop {info.path}` removes it."
         )
     raise ErrorCode.LAKE_SNAPSHOT_NOT_EXIST.error(
         f"Snapshot {known.snapshot_id} of {info.path} was made by another tiering service, and the server does not "
