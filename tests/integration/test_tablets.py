@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from cli_process import Cli
 from eventually import eventually
 from logins import ASKING, JAAS, fluss_options
 from remote_tables import EAGER
@@ -249,6 +250,7 @@ def test_history_in_remote_storage_is_everybodys(tmp_path: Path) -> None:
             assert eventually(lambda: len(list(remote.glob("log/fluss/log-0/*/metadata/*.manifest"))) >= 2)
             assert eventually(lambda: len(list(remote.glob("kv/fluss/keyed-1/*/snap-*/_METADATA"))) >= 2)
             assert eventually(lambda: _first_local(server.data_dir) > 0), "what was copied leaves"
+            assert eventually(lambda: _told_segments(server, tmp_path) == _segments(server.data_dir))
             assert sorted(log.scan().to_arrow().column("id").to_pylist()) == list(range(12000))
         server.tablets = 1
         server.restart(kill=True)
@@ -266,6 +268,19 @@ def _first_local(data_dir: Path) -> int:
     """The first offset that a bucket of the log still has on this machine, of the one that has lost most."""
     logs = ([int(path.stem) for path in bucket.glob("*.log")] for bucket in data_dir.glob("fluss/log-0/log-*"))
     return max(min(offsets, default=0) for offsets in logs)
+
+
+def _segments(data_dir: Path) -> dict[str, int]:
+    """How many segments of each table are on this machine."""
+    found = {"fluss.log": "log-0", "fluss.keyed": "keyed-1"}
+    return {name: len(list(data_dir.glob(f"fluss/{directory}/log-*/*.log"))) for name, directory in found.items()}
+
+
+def _told_segments(server: ServerProcess, directory: Path) -> dict[str, int]:
+    """What `lakeward remote status` says of them."""
+    told = Cli(server.bootstrap, directory).document("remote", "status")
+    assert told["silent"] == []
+    return {one["table"]: one["local_segments"] for one in told["tables"]}
 
 
 def test_logins_and_grants_hold_at_every_server(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ direct_lines    connections on which blocking code asks for a row or two on its 
 direct_channel  one of them
 vigil           a server owes an answer: whether the cluster goes on without it
 http_page       what a server tells by HTTP, with the same login
+remote_page     … what all of them tell of remote storage, as one
 writer_ids      writer ids, lent to writers and taken back
 loop_thread     the background event loop that the blocking door runs on, or that of an asyncio caller
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
+from urllib.parse import urlencode
 
 from lakeward.client.admin.acls import AsyncAcls
 from lakeward.client.admin.admin import Admin, path_of, table_info
@@ -14,6 +16,7 @@ from lakeward.client.admin.lake import AsyncLake
 from lakeward.client.cluster.cluster import Cluster, addresses
 from lakeward.client.cluster.http_page import HttpPage, read_page
 from lakeward.client.cluster.loop_thread import CallersLoop, LoopThread
+from lakeward.client.cluster.remote_page import document_of, one_document
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.keys.conventions import with_bucketing
@@ -152,6 +155,29 @@ class AsyncConnection(Admin):
         """A page of the first server, such as `/health`; NETWORK where it has none, as those of Apache Fluss."""
         first = addresses(self.bootstrap)[0]
         return await asyncio.to_thread(read_page, first.host, first.port, path, self.security, timeout_s)
+
+    async def remote_page(self, table: str = "", timeout_s: float = _PAGE_S) -> HttpPage:
+        """`/remote` of all servers as one page, with the buckets of a table if one is named; the first server's where
+        that has none."""
+        path = f"/remote?{urlencode({'table': table})}" if table else "/remote"
+        first = await self.http_page(path, timeout_s)
+        document = document_of(first.text) if first.is_there else None
+        if document is None:
+            return first
+        roles: dict[tuple[str, int], set[str]] = {}
+        for server in await self.servers():
+            roles.setdefault((server.host, server.port), set()).add(server.role)
+        asked = [asyncio.to_thread(read_page, *one, path, self.security, timeout_s) for one in roles]
+        pages = await asyncio.gather(*asked, return_exceptions=True)
+        told: dict[bool, list[Mapping[str, Any]]] = {False: [], True: []}
+        silent = []
+        for (host, port), page in zip(roles, pages, strict=True):
+            found = document_of(page.text) if isinstance(page, HttpPage) and page.is_there else None
+            if found is None:
+                silent.append(f"{host}:{port}")
+            else:
+                told["tablet" in roles[host, port]].append(found)
+        return HttpPage(first.status, json.dumps(one_document(document, told[False], told[True], silent)))
 
     @property
     def security(self) -> ClientSecurity:

@@ -24,7 +24,7 @@ class ClusterAccess:
         self.bootstrap = bootstrap
         self._options = {**_PATIENCE, **options}
         self._lake = dict(lake)
-        self.reports = Reports(bootstrap, ClientSettings.of(self._options))
+        self.reports = Reports(bootstrap, ClientSettings.of(self._options), self.connection)
         self._connection: AsyncConnection | None = None
         self._opening = asyncio.Lock()
 

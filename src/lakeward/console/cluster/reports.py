@@ -6,13 +6,16 @@ import asyncio
 import base64
 import http.client
 import json
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import Any
-from urllib.parse import urlencode
 
 from lakeward.client.cluster.cluster import addresses
+from lakeward.client.cluster.remote_page import document_of
 from lakeward.client.forms.settings import ClientSettings
+from lakeward.client.tables.connection import AsyncConnection
 from lakeward.console.cluster.metrics_text import MetricsText
+from lakeward.errors import LakewardError
 from lakeward.options.authentication import PLAIN
 from lakeward.rpc.client_security import ClientSecurity
 
@@ -22,9 +25,13 @@ _BYTES_MAX = 32 << 20
 
 
 class Reports:
-    """Asks one server for its pages, with the login and the encryption of all other requests."""
+    """Asks servers for their pages, with the login and the encryption of all other requests."""
 
-    def __init__(self, bootstrap: str, settings: ClientSettings) -> None:
+    def __init__(
+        self, bootstrap: str, settings: ClientSettings, connect: Callable[[], Awaitable[AsyncConnection]]
+    ) -> None:
+        """`connect` gives the connection by which all servers are found."""
+        self._connect = connect
         self._address = addresses(bootstrap)[0]
         self._security = settings.security
 
@@ -33,8 +40,13 @@ class Reports:
         return await self._document("/health")
 
     async def remote(self, table: str = "") -> dict[str, Any] | None:
-        """What /remote says, with the buckets of a table; None where nothing is copied, or nobody says anything."""
-        return await self._document(f"/remote?{urlencode({'table': table})}" if table else "/remote")
+        """What /remote of all servers says, with the buckets of a table; None where nothing is copied, or nobody says
+        anything."""
+        try:
+            page = await (await self._connect()).remote_page(table, _TIMEOUT_S)
+        except (LakewardError, OSError):
+            return None
+        return dict(document_of(page.text) or {}) or None if page.is_there else None
 
     async def metrics(self) -> MetricsText | None:
         """What /metrics counts; None where nobody counts."""

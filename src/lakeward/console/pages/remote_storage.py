@@ -47,6 +47,8 @@ class RemoteView:
     tables_in_all: int
     #: Of the table that was asked for.
     buckets: tuple[CopyRow, ...] = ()
+    #: Servers that did not tell.
+    silent: tuple[str, ...] = ()
 
 
 async def show_remote(visit: Visit) -> Response:
@@ -75,6 +77,7 @@ def view_of(document: Mapping[str, Any]) -> RemoteView:
         total=_row("in all", document),
         tables=tuple(_row(str(one.get("table", "?")), one) for one in tables[:_TABLES_MAX]),
         tables_in_all=len(tables),
+        silent=tuple(map(str, document.get("silent", ()))),
         buckets=tuple(_row(_bucket(one), one) for one in document.get("buckets", [])[:_BUCKETS_MAX]),
     )
 

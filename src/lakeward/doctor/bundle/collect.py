@@ -86,7 +86,7 @@ async def _collect_cluster(
     try:
         async with asyncio.timeout(timeout_s), await aconnect(bootstrap, **options) as conn:
             for path, name in _PAGES.items():
-                bundle.add(name, f"GET {path} of the server.", await _text_of(partial(_page, conn, path)))
+                bundle.add(name, f"GET {path}.", await _text_of(partial(_page, conn, path)))
             servers = [f"{s.role} {s.id} {s.host}:{s.port}" for s in await conn.servers()]
             bundle.add_document("servers.json", "The servers of the cluster.", servers)
             tables = await _tables(conn)
@@ -103,7 +103,7 @@ async def _text_of(ask: Callable[[], Awaitable[str]]) -> str:
 
 
 async def _page(conn: AsyncConnection, path: str) -> str:
-    return (await conn.http_page(path)).text
+    return (await (conn.remote_page() if path == "/remote" else conn.http_page(path))).text
 
 
 async def _tables(conn: AsyncConnection) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ class ClusterLook:
         return {"metrics": Samples.parse((await self._page("/metrics")).text)}
 
     async def _remote(self) -> Mapping[str, Any]:
-        page = await self._conn.http_page("/remote", self._timeout_s)
+        page = await self._conn.remote_page(timeout_s=self._timeout_s)
         if page.is_absent:
             return {"remote": {}}
         _check(page)

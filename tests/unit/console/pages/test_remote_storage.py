@@ -43,3 +43,8 @@ def test_a_failure_is_told_without_passwords() -> None:
 def test_what_an_older_server_leaves_out_is_zero() -> None:
     """A page is shown all the same."""
     assert view_of({}).total == CopyRow("in all", 0, 0, 0, 0, 0, 0, 0.0)
+
+
+def test_servers_that_do_not_tell_are_named() -> None:
+    """Their share is missing in the figures."""
+    assert view_of({"silent": ["b:9124"]}).silent == ("b:9124",)

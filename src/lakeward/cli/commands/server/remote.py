@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import click
 
+import lakeward
 from lakeward.cli.input.command_tree import Verbs
 from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.session import Session, on_server
 from lakeward.cli.output.listing import output_option, say, show_json, show_listing
-from lakeward.errors import LakewardError
 
 _TIMEOUT_S = 10
 _COLUMNS = (
@@ -45,34 +46,29 @@ def remote_status(session: Session, output: str) -> None:
       lakeward remote status
       lakeward remote status -o json
     """
-    document = _ask(session)
+    document = asyncio.run(_ask(session))
     if output == "json":
         show_json(document)
         return
     rows = [*document["tables"], {"table": "in all", **document}] if document["tables"] else []
     shown = [{**row, "lag_seconds": f"{row['lag_seconds']:.1f}"} for row in rows]
     show_listing(shown, _COLUMNS, output, "No table has a log yet.", numbers=("lag_seconds",))
+    if document["silent"]:
+        say(f"Not counted, because they do not tell: {', '.join(document['silent'])}.")
     if document["is_failing"]:
         say(f"Copies to {document['store']} fail and are tried again: {document['reason']}")
     else:
         say(f"Copies to {document['store']}: {document['buckets_waiting']} buckets wait for their turn.")
 
 
-def _ask(session: Session) -> dict[str, Any]:
-    """The page of the server; it is asked by HTTP, with the login and the encryption of all other requests."""
-    from lakeward.client.cluster.cluster import addresses
-    from lakeward.client.cluster.http_page import read_page
-    from lakeward.client.forms.settings import ClientSettings
-
-    address = addresses(session.server)[0]
-    security = ClientSettings.of(session.credentials.options()).security
+async def _ask(session: Session) -> dict[str, Any]:
+    """The pages of the servers; they are asked by HTTP, with the login and the encryption of all other requests."""
     try:
-        page = read_page(address.host, address.port, "/remote", security, _TIMEOUT_S)
+        async with await lakeward.aconnect(session.server, **session.options()) as connection:
+            page = await connection.remote_page(timeout_s=_TIMEOUT_S)
         document: dict[str, Any] = json.loads(page.text) if page.is_there else {}
-    except LakewardError as wrong:
-        raise Failure(wrong.message) from wrong
     except ValueError as wrong:
-        raise Failure(f"The server at {address} does not tell: {wrong}. Is it a Lakeward server?") from wrong
+        raise Failure(f"The server at {session.server} does not tell: {wrong}. Is it a Lakeward server?") from wrong
     if not page.is_there:
-        raise Failure(page.text.strip() or f"The server at {address} said {page.status}.")
+        raise Failure(page.text.strip() or f"The server at {session.server} said {page.status}.")
     return document
