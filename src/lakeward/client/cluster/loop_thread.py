@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Coroutine
 from concurrent.futures import CancelledError
@@ -53,9 +54,10 @@ class LoopThread:
         """Close an async generator that nobody reads on.
 
         The garbage collector lets go of what was left half-read on whichever thread it comes up, the loop's own too,
-        which cannot wait for itself: there it is begun, and ends by itself.
+        which cannot wait for itself: there it is begun, and ends by itself. When the interpreter ends, the loop's
+        thread has stopped where it was, and waiting for it would never end.
         """
-        if self.closed:
+        if self.closed or sys.is_finalizing():
             return
         if self._is_here():
             closing = self._loop.create_task(generator.aclose())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncGenerator
 
@@ -142,3 +144,20 @@ def test_what_is_left_half_read_may_be_let_go_of_anywhere() -> None:
     assert closed[1].wait(10)
     loop.close()
     loop.let_go(left[1])
+
+
+def test_a_program_may_end_with_something_half_read() -> None:
+    """The loop's thread is dead by then: nobody waits for it."""
+    program = """
+from lakeward.client.blocking.sync_scan import iterate
+from lakeward.client.cluster.loop_thread import LoopThread
+
+async def endless():
+    while True:
+        yield 1
+
+left = iterate(LoopThread("left"), endless())
+print(next(left), flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", "")
