@@ -74,6 +74,7 @@ def send_file(
 ) -> int:
     """Send a file; what was acknowledged when something went wrong is part of the message."""
     from lakeward.cli.files.bad_row import BadRowError
+    from lakeward.client.blocking.sync_writers import Upserter
 
     bad: BadRowError | None = None
     try:
@@ -90,7 +91,10 @@ def send_file(
         raise
     if bad is not None:
         before = count(writer.written, "row")
-        raise Failure(f"{bad.message}.\n{before} before it went into {table}; nothing after it was sent.")
+        twice = f"\nSent again as a whole, {name} would be in {table} twice: leave its first {before} out."
+        is_told = writer.written and not isinstance(writer, Upserter)
+        went = f"{before} before it went into {table}; nothing after it was sent."
+        raise Failure(f"{bad.message}.\n{went}{twice if is_told else ''}")
     if not writer.written:
         is_empty = Path(name).is_file() and not Path(name).stat().st_size
         say(f"{name} {'is empty' if is_empty else 'has no rows'}.")

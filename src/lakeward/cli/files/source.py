@@ -8,6 +8,8 @@ from io import RawIOBase
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Protocol
 
+from lakeward.cli.files.bad_row import BadRowError
+
 STDIN = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -28,8 +30,14 @@ class Source:
         self._size_bytes = facts.st_size if Path(path).is_file() else None
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; none at the end."""
-        return self._reads.read(size) or b""
+        """At most `size` bytes; none at the end. BadRowError where what is packed cannot be unpacked any further."""
+        try:
+            return self._reads.read(size) or b""
+        except OSError as wrong:
+            if wrong.errno is not None:  # the system's own
+                raise
+            why = f"it is cut off, damaged, or not packed as its name says ({wrong})"
+            raise BadRowError(self.name, why) from wrong
 
     def progress(self) -> float | None:
         """The share that was read, from 0 to 1; None when the size is not known."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from read_files import source_of
 
+from lakeward.cli.files.bad_row import BadRowError
 from lakeward.cli.files.source import Source, unpacked_name
 
 
@@ -19,6 +21,14 @@ def test_a_packed_file_is_unpacked(tmp_path: Path) -> None:
     assert source.progress() == 1.0
     assert unpacked_name("t.csv.gz") == "t.csv"
     assert unpacked_name("t.csv") == "t.csv"
+
+
+@pytest.mark.parametrize("data", [gzip.compress(os.urandom(100_000))[:-50_000], b"id,name\n1,plain\n"])
+def test_what_cannot_be_unpacked_is_told_with_its_name(tmp_path: Path, data: bytes) -> None:
+    """A file that was cut off, and one that only looks packed: which file it is, and what may be the matter."""
+    source = source_of(tmp_path, "t.csv.gz", data)
+    with pytest.raises(BadRowError, match=r"t\.csv\.gz: it is cut off, damaged, or not packed"):
+        list(iter(partial(source.read, 1 << 16), b""))
 
 
 def test_progress_is_the_share_that_was_read(tmp_path: Path) -> None:
