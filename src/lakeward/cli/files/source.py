@@ -8,8 +8,6 @@ from io import RawIOBase
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Protocol
 
-from lakeward.cli.files.bad_row import BadRowError
-
 STDIN = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -36,6 +34,8 @@ class Source:
         except OSError as wrong:
             if wrong.errno is not None:  # the system's own
                 raise
+            from lakeward.cli.files.bad_row import BadRowError
+
             why = f"it is cut off, damaged, or not packed as its name says ({wrong})"
             raise BadRowError(self.name, why) from wrong
 
