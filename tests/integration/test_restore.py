@@ -163,6 +163,20 @@ def test_what_was_not_copied_is_told(lost: NewLost, tablets: int) -> None:
     assert server.come_back()["lost_rows"] == 0
 
 
+def test_rows_that_nobody_has_touched_since_the_start_count(lost: NewLost) -> None:
+    """A log that was closed when the server started says how far it goes, though nobody opens it."""
+    never = {"remote__log__task_interval_duration": "1h", "remote__log__sync": "1h"}
+    server = lost(**never)
+    del server.process.options["remote.log.sync"]
+    with server.connect() as connection:
+        connection.create_table(LOG, "id INT, name STRING", buckets=1).append(rows(0, 7, "lost"))
+    server.process.restart()
+    shown = f'lakeward_remote_log_local_segments{{table="{LOG}"}} 1'
+    assert eventually(lambda: shown in server.metrics())
+    server.process.stop()
+    assert server.come_back()["lost_rows"] == 7
+
+
 def test_a_server_that_was_replaced_takes_no_more_writes(lost: NewLost, tmp_path: Path) -> None:
     """It finds out by itself, reads go on, it does not start again; nothing of the new server is touched."""
     server = lost()

@@ -99,11 +99,15 @@ class LostServer:
                     found[ids[bucket.partition], bucket.bucket] = of_bucket
         return found
 
-    def metric(self, name: str) -> float:
-        """A number that the server counts."""
+    def metrics(self) -> str:
+        """What the server counts."""
         url = f"http://{self.process.host}:{self.process.port}/metrics"
         with urllib.request.urlopen(url) as answer:
-            lines = answer.read().decode().splitlines()
+            return str(answer.read().decode())
+
+    def metric(self, name: str) -> float:
+        """A number that the server counts."""
+        lines = self.metrics().splitlines()
         return next(float(line.rsplit(" ", 1)[1]) for line in lines if line.split(" ")[0] == name)
 
     def _is_quiet(self) -> bool:

@@ -12,6 +12,7 @@ from lakeward.server.buckets.leadership import Leadership
 from lakeward.server.buckets.replication import Alone, Replication
 from lakeward.server.catalog.catalog import Catalog
 from lakeward.storage.disk.directories import DataDirectory
+from lakeward.storage.log.log_facts import LogFacts, read_facts
 from lakeward.storage.log.log_tablet import Later
 
 
@@ -100,6 +101,13 @@ class Buckets:
     def kv_directory(self, bucket: TableBucket) -> Path:
         """Where the state of a bucket is kept."""
         return self._directory.kv(self._parent(bucket), bucket.bucket)
+
+    def facts_on_disk(self, bucket: TableBucket) -> LogFacts | None:
+        """What is remembered of a log that is not in use; None when it cannot be read, or nothing is."""
+        try:
+            return read_facts(self.disk, self.log_directory(bucket))
+        except ValueError:
+            return None
 
     def segments_on_disk(self, bucket: TableBucket) -> list[tuple[int, int]]:
         """Base offset and size of each segment of a log, in order; for logs that are not in use."""

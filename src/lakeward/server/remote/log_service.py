@@ -84,8 +84,8 @@ class RemoteLogService:
         chores.every(options.get(rows.LOG_RETENTION_CHECK_INTERVAL), "logs at rest", self.copies.look_at_rest)
 
     def _first_look(self) -> Iterator[object] | None:
-        if not self._is_first:
-            return None
+        if not self._is_first or not any(True for _ in self._server.buckets.all()):
+            return None  # a tablet server may not have been told of any yet
         self._is_first = False
         return self.copies.look_at_rest()
 

@@ -123,7 +123,8 @@ class RemoteStateService:
 
     def _uncopied_ends(self) -> dict[TableBucket, int]:
         remote_end = self._logs.logs.remote_end
-        ends = ((bucket, log.end_offset) for bucket, log in self._server.logs.all())
+        used = {bucket: log.end_offset for bucket, log in self._server.logs.all()}
+        ends = (self._logs.copies.ends_at_rest | used).items()
         return dict(islice(((bucket, end) for bucket, end in ends if end > remote_end(bucket)), _ENDS_MAX))
 
     def _lake_files(self) -> Iterator[tuple[str, Path]]:

@@ -99,6 +99,8 @@ class LogCopies:
         self._awaited: dict[TableBucket, list[asyncio.Future[None]]] = {}
         #: Base offsets and sizes of logs that were not in use when they were looked at.
         self.at_rest: dict[TableBucket, list[tuple[int, int]]] = {}
+        #: Where those of them end that have more than was copied.
+        self.ends_at_rest: dict[TableBucket, int] = {}
         self._not_before_s = 0.0
         self._is_stopped = False
         self.trouble = CopyTrouble(f"copies to {store.url}", clock.monotonic)
@@ -149,6 +151,7 @@ class LogCopies:
         now_ms = self._clock.now_ms()
         for bucket in list(self._buckets.all()):
             self.at_rest.pop(bucket, None)
+            self.ends_at_rest.pop(bucket, None)
             if self._local.find(bucket) is None and self._buckets.exists(bucket):
                 self._look_at_rest(bucket, now_ms)
             yield bucket
@@ -160,8 +163,20 @@ class LogCopies:
         pointer = self._logs.pointers.get(bucket)
         oldest_ms = None if pointer is None else pointer.oldest_timestamp
         expires = oldest_ms is not None and 0 < self._local.settings(bucket).ttl_ms < now_ms - oldest_ms
-        if expires or (len(segments) > 1 and segments[-1][0] > self._logs.remote_end(bucket)):
+        copied = self._logs.remote_end(bucket)
+        if expires or (len(segments) > 1 and segments[-1][0] > copied):
             self._local.open(bucket)  # from now on it is in use
+        elif any(size and base >= copied for base, size in segments):
+            self._note_end(bucket)
+
+    def _note_end(self, bucket: TableBucket) -> None:
+        """Rows of a log at rest were not copied: how far it goes is told; it is opened if their time has come, or if
+        nobody has noted it."""
+        facts = self._buckets.facts_on_disk(bucket)
+        if self._limits.sync_ms is not None or facts is None or not facts.is_closed:
+            self._local.open(bucket)
+        else:
+            self.ends_at_rest[bucket] = facts.end_offset
 
     def want(self, bucket: TableBucket) -> None:
         """Copy a bucket as soon as it is its turn."""
