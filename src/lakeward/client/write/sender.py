@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,11 +18,14 @@ from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.rpc.channel import Channel
 
+_log = logging.getLogger(__name__)
 #: Small batches travel together up to this size; larger ones alone, so that none waits for another.
 _SHARED_REQUEST_BYTES = 512 * 1024
 #: A batch that could not be delivered for this long fails.
 _DELIVERY_S_MAX = 120
 _ANSWER_GRACE_MS = 5_000
+#: Whoever waits is told why, once, when a batch has been refused for this long.
+_TOLD_AFTER_S = 2
 _Sent = tuple[Lane, Outgoing]
 
 
@@ -66,6 +70,7 @@ class Sender:
         self.unsettled_bytes = 0
         self.rows = self.batches = self.bytes = 0
         self.failure: LakewardError | None = None
+        self._is_told = False
 
     def follow(self, info: TableInfo) -> None:
         """Send what comes from now on with a newer schema of the table; nothing may be on its way."""
@@ -230,7 +235,8 @@ class Sender:
 
     def _take_refusal(self, lane: Lane, batch: Outgoing, wrong: LakewardError) -> None:
         attempts_max = self._cluster.settings.retries + 1
-        if self._cluster.metadata.attended_s() - batch.first_sent_s > _DELIVERY_S_MAX:
+        refused_s = self._cluster.metadata.attended_s() - batch.first_sent_s
+        if refused_s > _DELIVERY_S_MAX:
             attempts_max = 0
         if self.failure is not None:
             attempts_max = 0
@@ -245,6 +251,9 @@ class Sender:
             if wrong.code in STALE_METADATA:
                 self._channels.pop(lane, None)
                 self._cluster.metadata.forget(lane.bucket)
+            if refused_s > _TOLD_AFTER_S and not self._is_told:
+                self._is_told = True
+                _log.warning("%s: waiting: %s", self._info.path, wrong.message)
             self._mend(lane, self._pause_s(wrong.code, batch.attempts), batch.attempts)
 
     def _explain(self, lane: Lane, wrong: LakewardError) -> LakewardError:

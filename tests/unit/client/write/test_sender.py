@@ -135,6 +135,23 @@ async def test_a_refused_successor_waits_for_its_predecessor(cluster: FakeCluste
     await sender.drain()
 
 
+async def test_whoever_waits_long_is_told_why_once(
+    cluster: FakeCluster, sender: Sender, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk refuses for as long as it is full: after two seconds that is said, and not again."""
+    now = [10.0]
+    monkeypatch.setattr(cluster.metadata, "attended_s", lambda: now[0])
+    send(sender, 1)
+    for turn in range(4):
+        reply(await cluster.channel.next(), ErrorCode.DISK_WRITE_LOCKED)
+        await asyncio.sleep(0)
+        assert len(caplog.records) == (turn > 1)
+        now[0] += 1.5
+    assert "waiting: " in caplog.messages[0]
+    reply(await cluster.channel.next())
+    await sender.drain()
+
+
 async def test_a_broken_connection_loses_nothing(cluster: FakeCluster, sender: Sender) -> None:
     """Whatever was in flight goes again under its own sequence."""
     send(sender, 1)
