@@ -24,7 +24,8 @@ async def chosen_tables(source: AsyncConnection, asked: Sequence[str]) -> list[T
         fitting = [path for path in there if fnmatchcase(str(path), pattern)]
         if not fitting:
             names = [str(path) for path in there]
-            known = ", ".join(get_close_matches(pattern, names, n=5)) or ", ".join(names[:5]) + " …" * (len(names) > 5)
+            near = get_close_matches(pattern, names, n=5)
+            known = ", ".join(near or names[:5]) + (" …" if len(near or names[:5]) < len(names) else "")
             raise ErrorCode.TABLE_NOT_EXIST.error(
                 f"The source at {source.bootstrap} has no table {text}" + (f"; it has {known}." if there else ".")
             )

@@ -102,7 +102,8 @@ def demo(
                 _run(server, home, browser, screen, rate, limit, engine_or_default(engine))
     except KeyboardInterrupt:
         say("\nStopped.")
-    say(f"The orders stay in {data_dir}; the next run goes on from there.")
+    if any(log.stat().st_size for log in (data_dir / "data").glob("demo/orders-*/**/*.log")):
+        say(f"The orders stay in {data_dir}; the next run goes on from there.")
 
 
 demo.add_command(cdc)

@@ -64,7 +64,12 @@ def _key(text: str, columns: Sequence[Column]) -> pa.Table:
         try:
             made = column_of_json([value], column) if is_json else column_of_texts(pa.array([value]), column)
         except MISFITS:
-            raise Failure(f"The key {text!r}: {misfit(column, value)}.") from None
+            name, equals, _ = text.partition("=")
+            if equals and value == text:
+                why = f"{name.strip()!r} is no column of the key; write it as {_form(columns)}"
+            else:
+                why = misfit(column, value)
+            raise Failure(f"The key {text!r}: {why}.") from None
         arrays.append(made)
     return pa.table(arrays, names=[column.name for column in columns])
 

@@ -21,6 +21,8 @@ _TIMEOUT = "700 ms"
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most alike of some names; None when none is."""
     by_lower = {known.lower(): known for known in names}
+    if (plural := by_lower.get(f"{name.lower()}s")) is not None:  # `table` is nearer to `tables` than to `tablet`
+        return plural
     found = get_close_matches(name.lower(), by_lower, n=1, cutoff=_LIKENESS)
     return by_lower[found[0]] if found else None
 

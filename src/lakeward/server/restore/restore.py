@@ -97,9 +97,10 @@ class Restore:
             )
         seen = await sign_of_life(self._store)
         if seen is not None and not seen.was_stopped and seen.age_ms < ALIVE_MS and not is_forced:
+            ago_ms = max(seen.age_ms, 0)
             raise ErrorCode.INVALID_CONFIG.error(
-                f"The server that writes to {self._store.url} ({owner}) gave a sign of life "
-                f"{max(seen.age_ms, 0) // 1000} s ago. Stop it first, or say --take-over: "
+                f"The server that writes to {self._store.url} ({owner}) gave a sign of life {ago_ms // 1000} s ago. "
+                f"If it is dead, try again in {(ALIVE_MS - ago_ms) // 1000 + 1} s. If not, stop it, or say --take-over: "
                 "it then notices within seconds that it was replaced, and takes no more writes."
             )
         return seen

@@ -78,3 +78,9 @@ def test_a_file_without_the_key_is_refused(tmp_path: Path) -> None:
     csv.write_text("city\nUlm\n")
     with pytest.raises(Failure, match=r"k\.csv, line 1: column 'id' is missing"):
         keys_of(files=(str(csv),))
+
+
+def test_a_column_that_is_none_of_the_key_is_named() -> None:
+    """`nam=5` is no number: what is wrong with it is the name."""
+    with pytest.raises(Failure, match=r"'nam' is no column of the key; write it as id="):
+        keys_of("nam=5")

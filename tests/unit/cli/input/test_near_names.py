@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.cli.input.near_names import nearest_table
+from lakeward.cli.input.near_names import nearest, nearest_table
 
 _TABLES = ["shop.big", "shop.orders", "shop.people", "store.orders", "web.clicks"]
 
@@ -25,3 +25,8 @@ def test_database_and_table_are_compared_each_for_itself(name: str, meant: str |
     """A long database makes no tables alike; the same table elsewhere is worth a word."""
     assert nearest_table(name, _TABLES) == meant
     assert nearest_table(name, []) is None
+
+
+def test_a_noun_is_meant_in_its_plural() -> None:
+    """`lakeward table list` is about tables, though `tablet` is one letter away as well."""
+    assert nearest("table", ["tablet", "tables"]) == "tables"

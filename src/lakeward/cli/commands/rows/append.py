@@ -56,13 +56,17 @@ def _open_table(connection: Connection, target: str) -> Table:
         return connection.table(target)
     except LakewardError as wrong:
         if wrong.code is ErrorCode.TABLE_NOT_EXIST:
-            database = target.partition(".")[0] if "." in target else "fluss"
-            if database not in connection.databases():
-                raise ErrorCode.DATABASE_NOT_EXIST.error(
-                    f"Database {database} does not exist; `lakeward databases create {database}` makes it."
-                ) from wrong
+            _check_database(connection, target)
             raise wrong.code.error(f"{wrong.message} --create makes it, with the columns of the file.") from wrong
         raise
+
+
+def _check_database(connection: Connection, target: str) -> None:
+    database = target.partition(".")[0] if "." in target else "fluss"
+    if database not in connection.databases():
+        raise ErrorCode.DATABASE_NOT_EXIST.error(
+            f"Database {database} does not exist; `lakeward databases create {database}` makes it."
+        )
 
 
 def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, RowFile]], create: bool) -> int:
@@ -75,6 +79,7 @@ def _append_all(connection: Connection, target: str, files: Iterable[tuple[str, 
         for name, rows in files:
             if table is None:
                 if create and not connection.has_table(target):
+                    _check_database(connection, target)
                     connection.create_table(target, rows.inferred_schema(), exist_ok=True)
                 table = _open_table(connection, target)
             writer = table.writer()

@@ -144,6 +144,8 @@ def create_table(
     """
     if (columns is None) == (like_file is None):
         raise click.UsageError(f"Give the columns once: {_SCHEMA_HELP}.")
+    if columns is not None and not columns.strip():
+        raise click.UsageError(f"There are no columns in it; give {_SCHEMA_HELP}.")
     schema: Any = columns
     if like_file is not None:
         schema = open_rows(like_file).inferred_schema()
