@@ -100,7 +100,7 @@ class Restore:
             ago_ms = max(seen.age_ms, 0)
             raise ErrorCode.INVALID_CONFIG.error(
                 f"The server that writes to {self._store.url} ({owner}) gave a sign of life {ago_ms // 1000} s ago. "
-                f"If it is dead, try again in {(ALIVE_MS - ago_ms) // 1000 + 1} s. If not, stop it, or say --take-over: "
+                f"If it is dead, try again in {(ALIVE_MS - ago_ms) // 1000 + 1} s. Else stop it, or say --take-over: "
                 "it then notices within seconds that it was replaced, and takes no more writes."
             )
         return seen
