@@ -27,7 +27,9 @@ def listen(bind: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(bind, port, type=socket.SOCK_STREAM)[0]
     except OSError as wrong:
         raise ErrorCode.INVALID_CONFIG.error(f"'{bind}' is no address of this machine: {wrong.strerror}.") from None
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # By its number: asyncio sends small answers at once (TCP_NODELAY) only on sockets that say they are TCP. Otherwise
+    # an answer in two parts waits 40 ms for a client that is in no hurry to confirm the first.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
 
 from lakeward.errors import InvalidError
@@ -32,3 +35,19 @@ def test_a_login_is_not_lent_to_a_network() -> None:
     check_openness("The console", "0.0.0.0", {})
     with pytest.raises(InvalidError, match=r"The console would act as its own user for everybody who reaches 0\.0"):
         check_openness("The console", "0.0.0.0", login)
+
+
+async def test_small_answers_are_sent_at_once() -> None:
+    """Whoever serves on such a port by asyncio does not hold back the second part of an answer for 40 ms."""
+    found = list[int]()
+
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = listen("127.0.0.1", 0)
+    async with await asyncio.start_server(answer, sock=listener):
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        await reader.read()
+        writer.close()
+    assert found[0] != 0
