@@ -39,7 +39,7 @@ $(CLASSES): $(READY)
 	@$(BIN)/python tests/support/spark_classes.py > /dev/null 2>&1 &
 
 test: $(CLASSES) lint ## everything that must hold: lint, types, layers, all tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 lint: setup ## style, types, layers
 	$(BIN)/ruff check .

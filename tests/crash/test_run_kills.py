@@ -58,7 +58,7 @@ SCRIPT = (
     """
 )
 
-pytestmark = [pytest.mark.crash, pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.crash, pytest.mark.slow, pytest.mark.timeout(3600), pytest.mark.usefixtures("forked_pythons")]
 
 
 class Writer:

@@ -40,17 +40,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def session_with_jar(server: ServerProcess) -> Iterator[SparkSession]:
+def session_with_jar(server: ServerProcess, pythons_of_spark: dict[str, str]) -> Iterator[SparkSession]:
     """The session of this process; made before any other could be, since a jar cannot be added later."""
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        session = lw.spark.session(server.bootstrap, master="local[2]", app_name="lakeward-tests", **_SETTINGS)
+        os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in pythons_of_spark.items():
+                patch.setenv(name, value)
+            session = lw.spark.session(server.bootstrap, master="local[2]", app_name="lakeward-tests", **_SETTINGS)
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(autouse=True)
+def quick_pythons(forked_pythons: None) -> None:
+    """Others that a test starts fork theirs, too."""
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class Forked(Child):
         given = [index if descriptor == -1 else descriptor for index, descriptor in enumerate(theirs_of)]
         self._line, theirs = socket.socketpair()
         with theirs:
-            _nursery_of("server" if "serve" in arguments else "commands").ask(asked, [*given, theirs.fileno()])
+            _nursery_of(_kind_for(arguments)).ask(asked, [*given, theirs.fileno()])
         self.pid = self._number(_START_S)
         self._child_created = True
         self._close_pipe_fds(*handles)  # type: ignore[attr-defined]
@@ -99,9 +100,7 @@ def run_in_shell(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program that may type `lakeward …`, which the nursery forks, and `python`; to its end."""
     with tempfile.TemporaryDirectory() as place:
-        command = Path(place) / "lakeward"
-        command.write_text(f"#!{sys.executable} -IS\n{Path(quick_command.__file__).read_text()}")
-        command.chmod(0o755)
+        _write_command(Path(place), "lakeward")
         door = _nursery_of("commands").door
         path = f"{place}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         return subprocess.run(
@@ -116,20 +115,43 @@ def run_in_shell(
         )
 
 
+@contextlib.contextmanager
+def pythons_of_spark() -> Iterator[dict[str, str]]:
+    """What to have in the environment of a Spark so that its Python processes are forked, each with imports done."""
+    with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as named:
+        named.bind(f"{place}/door")
+        named.listen(64)
+        _nurseries["spark"] = _Nursery("spark", named)
+        try:
+            python = str(_write_command(Path(place), "python"))
+            yield {"PYSPARK_PYTHON": python, quick_command.NAMED_DOOR: f"{place}/door"}
+        finally:
+            del _nurseries["spark"]  # which shuts its door
+
+
+def _write_command(place: Path, name: str) -> Path:
+    command = place / name
+    command.write_text(f"#!{sys.executable} -IS\n{Path(quick_command.__file__).read_text()}")
+    command.chmod(0o755)
+    return command
+
+
 class _Nursery:
     """One nursery of this process, and the door to it."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *named: socket.socket) -> None:
         self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._lock = threading.Lock()
         self.owner = os.getpid()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, str(_NURSERY), kind],
+                [sys.executable, str(_NURSERY), kind, *(str(door.fileno()) for door in named)],
                 stdin=theirs,
+                pass_fds=[door.fileno() for door in named],
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # threads do not survive a fork
+                # Threads do not survive a fork, and Spark wants its Pythons to agree about hashes.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **({"PYTHONHASHSEED": "0"} if named else {})},
             )
         self._process.returncode = 0  # it ends when the door is closed, with us; nobody waits for it
 
@@ -154,6 +176,12 @@ def _nursery_of(kind: str) -> _Nursery:
         if found is None or found.owner != os.getpid():
             found = _nurseries[kind] = _Nursery(kind)
         return found
+
+
+def _kind_for(arguments: Sequence[str]) -> str:
+    if "serve" in arguments:
+        return "server"
+    return "spark" if arguments[0] == "run" and "spark" in _nurseries else "commands"
 
 
 def _is_like_ours(environment: dict[str, str] | None) -> bool:

@@ -14,7 +14,8 @@ import lakeward as lw
 def main() -> None:
     """Run for ever, or until everything there is was copied."""
     bootstrap, source, into, checkpoint = sys.argv[1:5]
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
     spark = lw.spark.session("127.0.0.1:1", master="local[2]", **settings)
     spark.sparkContext.setLogLevel("OFF")

@@ -4,6 +4,9 @@ Most of the time of a short-lived `lakeward …` goes into imports; a fork has d
 a socket as its standard input. A request is JSON with four descriptors: standard input, output, errors, and a socket
 on which the nursery tells the program's number, and later how it ended. Threads do not survive a fork: what starts some
 when it is imported, as DuckDB does, is left to the forks.
+
+Who cannot be handed a socket, since Java stands between, comes in by one with a name. What is started for those ends
+with them, as if it were they.
 """
 
 from __future__ import annotations
@@ -36,7 +39,17 @@ _COMMANDS += (
     "lakeward.query.door",
     "lakeward.lake.iceberg.table",
 )
-_KINDS = {"server": _SERVER, "commands": _COMMANDS}
+#: What Spark's Python processes load before they do anything, most of it out of an archive without bytecode. Not the
+#: worker that pushes filters: by its being loaded a data source knows that it is in that one.
+_SPARK = ("pyspark.worker", "pyspark.sql.worker.create_data_source", "pyspark.sql.worker.commit_data_source_write")
+_SPARK += ("pyspark.sql.worker.lookup_data_sources", "pyspark.sql.worker.plan_data_source_read")
+_SPARK += ("pyspark.sql.worker.python_streaming_sink_runner", "pyspark.sql.worker.write_into_data_source")
+_SPARK += ("pandas", "pyarrow.parquet")
+_SPARK += ("lakeward.spark.bridge.calls", "lakeward.spark.catalog.catalog_calls", "lakeward.spark.read.read_calls")
+_SPARK += ("lakeward.spark.read.stream_calls", "lakeward.spark.source.data_source", "lakeward.spark.source.readers")
+_SPARK += ("lakeward.spark.source.stream_readers", "lakeward.spark.source.writers", "lakeward.spark.write.write_calls")
+_SPARK += ("lakeward.cli.main", "lakeward.cli.commands.scripts.run_script")  # `lakeward run`, which is Spark's driver
+_KINDS = {"server": _SERVER, "commands": _COMMANDS, "spark": _SPARK}
 
 
 def _import_all(kind: str) -> None:
@@ -61,39 +74,59 @@ def main() -> None:
 def _wait_for_request() -> dict[str, Any] | None:
     """In a fork: what it is to be. In the nursery: None, when it is no longer needed."""
     door = socket.socket(fileno=os.dup(0))
+    named = [socket.socket(fileno=int(given)) for given in sys.argv[2:]]
     poll = select.poll()
-    poll.register(door, select.POLLIN)
+    for asking in (door, *named):
+        poll.register(asking, select.POLLIN)
     running: dict[int, tuple[int, socket.socket]] = {}  # by descriptor of the process
+    bound: dict[int, int] = {}  # by the line of one who came in by name: the process
     while True:
-        for descriptor, _ in poll.poll():
-            if descriptor != door.fileno():
-                poll.unregister(descriptor)
-                pid, line = running.pop(descriptor)
-                _say(line, os.waitpid(pid, 0)[1])
-                os.close(descriptor)
-                line.close()
-                continue
-            message, descriptors, _, _ = socket.recv_fds(door, _REQUEST_BYTES_MAX, 4)
-            if not message:
+        descriptor = poll.poll()[0][0]  # one after the other: a number may mean something else afterwards
+        if descriptor in running:
+            poll.unregister(descriptor)
+            pid, line = running.pop(descriptor)
+            _say(line, os.waitpid(pid, 0)[1])
+            os.close(descriptor)
+            if bound.pop(line.fileno(), None):
+                poll.unregister(line)
+            line.close()
+            continue
+        if descriptor in bound:
+            poll.unregister(descriptor)
+            os.kill(bound.pop(descriptor), signal.SIGKILL)
+            continue
+        message, descriptors = _request(door if descriptor == door.fileno() else named[0].accept()[0])
+        if not message:
+            if descriptor == door.fileno():
                 return None
-            pid = os.fork()
-            if not pid:
-                for index, given in enumerate(descriptors[:3]):
-                    os.dup2(given, index)
-                for inherited in [*descriptors, *running, *(line.fileno() for _, line in running.values())]:
-                    os.close(inherited)
-                for _, line in running.values():
-                    line.detach()
-                door.close()
-                asked: dict[str, Any] = json.loads(message)
-                return asked
-            for given in descriptors[:3]:
-                os.close(given)
-            line = socket.socket(fileno=descriptors[3])
-            _say(line, pid)
-            process = os.pidfd_open(pid)
-            running[process] = (pid, line)
-            poll.register(process, select.POLLIN)
+            continue
+        pid = os.fork()
+        if not pid:
+            for index, given in enumerate(descriptors[:3]):
+                os.dup2(given, index)
+            for inherited in [*descriptors, *running, *(line.fileno() for _, line in running.values())]:
+                os.close(inherited)
+            for _, line in running.values():
+                line.detach()
+            for asking in (door, *named):
+                asking.close()
+            asked: dict[str, Any] = json.loads(message)
+            return asked
+        for given in descriptors[:3]:
+            os.close(given)
+        line = socket.socket(fileno=descriptors[3])
+        _say(line, pid)
+        process = os.pidfd_open(pid)
+        running[process] = (pid, line)
+        poll.register(process, select.POLLIN)
+        if descriptor != door.fileno():
+            bound[line.fileno()] = pid
+            poll.register(line, 0)  # tells when the other side has gone, and nothing else
+
+
+def _request(asking: socket.socket) -> tuple[bytes, list[int]]:
+    message, descriptors, _, _ = socket.recv_fds(asking, _REQUEST_BYTES_MAX, 4)
+    return message, descriptors
 
 
 def _say(line: socket.socket, number: int) -> None:

@@ -37,7 +37,8 @@ def register(spark: SparkSession) -> None:
 
 def plain_session(master: str = "local[2]", **conf: str) -> SparkSession:
     """The session that runs, or a small one without the jar."""
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("lakeward-tests")

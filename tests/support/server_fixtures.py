@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 from server_process import ServerProcess
 from wire_client import WireCluster
@@ -36,6 +37,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess |
         assert process.is_running, process.log_text[-4000:]
         assert process.stop() == 0, process.log_text[-4000:]
     assert "Traceback" not in process.log_text, process.log_text[-8000:]
+
+
+@pytest.fixture(scope="session")
+def pythons_of_spark() -> Iterator[dict[str, str]]:
+    """The environment of a Spark whose Python processes are forked."""
+    with forked.pythons_of_spark() as environment:
+        yield environment
+
+
+@pytest.fixture
+def forked_pythons(pythons_of_spark: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever Spark this test starts has its Python processes forked."""
+    for name, value in pythons_of_spark.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
