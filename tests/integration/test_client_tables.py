@@ -184,3 +184,29 @@ def test_a_closed_connection_says_so(server: Any) -> None:
     conn.close()
     with pytest.raises(lakeward.LakewardError, match="closed"):
         conn.databases()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda log, keyed: log.scan().to_arrow(),
+        lambda log, keyed: log.count(),
+        lambda log, keyed: next(log.scan(end=None).follow()),
+        lambda log, keyed: keyed.lookup(1),
+        lambda log, keyed: keyed.snapshot(),
+    ],
+    ids=["scan", "count", "follow", "lookup", "snapshot"],
+)
+def test_a_table_that_was_created_anew_is_not_waited_for(conn: lakeward.Connection, database: str, ask: Any) -> None:
+    """Who still holds the one before hears what to do, as writers do, not of servers without leaders after a minute."""
+
+    def create() -> tuple[lakeward.Table, lakeward.Table]:
+        keyed = conn.create_table(f"{database}.keyed", "id BIGINT", primary_key="id")
+        return conn.create_table(f"{database}.log", "id BIGINT"), keyed
+
+    old = create()
+    for table in old:
+        conn.drop_table(str(table.path))
+    create()
+    with pytest.raises(lakeward.NotFoundError, match="dropped and created anew; open it again"):
+        ask(*old)

@@ -57,6 +57,7 @@ class MetadataCache:
         self._timeout_ms = request_timeout_ms
         self._tablets: dict[int, Address] = {}
         self._leaders: dict[TableBucket, int] = {}
+        self._table_ids: dict[TablePath, int] = {}
         self._partition_ids: dict[tuple[int, str], int] = {}
         self._dropped_partitions: set[int] = set()
         self.coordinator: Address | None = None
@@ -150,12 +151,20 @@ class MetadataCache:
                     raise
             if all(self.leader(b) for b in missing):
                 return
+            self._check_successor(path, missing[0].table_id)
             if clock() > deadline:
                 raise ErrorCode.LEADER_NOT_AVAILABLE.error(
                     f"{path}: {missing[0]} has had no leader for {wait_ms:g} ms; are all tablet servers up? "
                     "If it is new, Apache Fluss 0.9 may have lost it at its creation: drop it and create it again."
                 )
             await asyncio.sleep(_POLL_MS / 1000)
+
+    def _check_successor(self, path: TablePath, table_id: int) -> None:
+        """A bucket of a table that has a successor never gets a leader again; servers behind may name older ids."""
+        if self._table_ids.get(path, table_id) > table_id:
+            raise ErrorCode.TABLE_NOT_EXIST.error(
+                f"{path} was dropped and created anew; open it again with connection.table()."
+            )
 
     async def _ask(self, request: MetadataRequest) -> MetadataResponse:
         while True:
@@ -198,6 +207,8 @@ class MetadataCache:
         self.servers = [] if boss is None else [ServerInfo(boss.node_id, "coordinator", boss.host, boss.port)]
         self.servers += [ServerInfo(s.node_id, "tablet", s.host, s.port) for s in answer.tablet_servers]
         for table in answer.table_metadata:
+            path = TablePath(table.table_path.database_name, table.table_path.table_name)
+            self._table_ids[path] = table.table_id
             self._learn_leaders(table.table_id, None, table.bucket_metadata)
         for partition in answer.partition_metadata:
             if partition.partition_id in self._dropped_partitions:

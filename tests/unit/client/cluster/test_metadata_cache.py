@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -123,6 +124,24 @@ async def test_a_bucket_that_never_gets_a_leader_is_an_error() -> None:
     with pytest.raises(LakewardError, match=r"d\.t.*bucket=0") as caught:
         await cache.wait_for_leaders(PATH, [TableBucket(7, None, 0)], wait_ms=0)
     assert caught.value.code is ErrorCode.LEADER_NOT_AVAILABLE
+
+
+async def test_a_table_that_was_created_anew_is_told_at_once() -> None:
+    """Nobody will ever lead a bucket of the old one."""
+    cache, pool = cache_over(MetadataResponse(**SERVERS, table_metadata=(table(1),)))
+    with pytest.raises(LakewardError, match=r"d\.t was dropped and created anew; open it again") as caught:
+        await cache.wait_for_leaders(PATH, [TableBucket(6, None, 0)])
+    assert caught.value.code is ErrorCode.TABLE_NOT_EXIST
+    assert len(pool.asked) == 1
+
+
+async def test_a_server_that_still_names_an_older_table_is_asked_again() -> None:
+    """Servers learn of a new table one after the other."""
+    newer = dataclasses.replace(table(1), table_id=8)
+    behind, abreast = (MetadataResponse(**SERVERS, table_metadata=(known,)) for known in (table(2), newer))
+    cache, _ = cache_over(behind, abreast)
+    await cache.wait_for_leaders(PATH, [TableBucket(8, None, 0)])
+    assert cache.leader(TableBucket(8, None, 0)) == Address("one", 2)
 
 
 async def test_every_known_server_is_asked_before_giving_up() -> None:
