@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +191,47 @@ def test_a_line_logs_in_and_is_encrypted(tmp_path: Path, asked: Asked) -> None:
         count = append_until_direct(table, asked)
         table.append([{"id": count}])
         assert ids(table) == list(range(count + 1))
+
+
+def test_a_forked_process_says_so_and_leaves_the_lines_of_its_parent_alone(server: Any) -> None:
+    """It would get answers of its parent, and be taken for it by the number of its rows; without a line it hung."""
+    program = f"""
+import os
+import lakeward
+
+conn = lakeward.connect({server.bootstrap!r})
+conn.create_database("client_direct", exist_ok=True)
+log = conn.create_table({f"client_direct.{fresh('log')}"!r}, "id BIGINT", buckets=1)
+keyed = conn.create_table({f"client_direct.{fresh('keyed')}"!r}, "id BIGINT, v INT", primary_key="id", buckets=1)
+keyed.upsert([{{"id": 1, "v": 1}}])
+for number in range(50):
+    log.append([{{"id": number}}])
+    keyed.lookup(1)
+half = log.scan(end=None).follow()
+next(half)
+writer = log.writer()
+
+child = os.fork()
+if not child:
+    for work in (
+        lambda: log.append([{{"id": -1}}]), lambda: keyed.lookup(1), lambda: log.scan().to_arrow(), conn.databases,
+        lambda: writer.write([{{"id": -1}}]), lambda: next(half),
+    ):
+        try:
+            print(work())
+        except lakeward.InvalidError as told:
+            assert "was forked; connect here" in str(told)
+    half.close()
+    conn.close()
+    with lakeward.connect({server.bootstrap!r}) as own:
+        own.table(log.path).append([{{"id": 50}}])
+    os._exit(0)
+
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+log.append([{{"id": 51}}])
+print(keyed.lookup(1)["v"].to_pylist(), log.scan().to_arrow()["id"].to_pylist() == list(range(52)))
+half.close()
+conn.close()
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0\n[1] True\n", "")

@@ -11,7 +11,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -162,7 +161,7 @@ class World:
         number = 0
         while not self._is_over.wait(0.1):
             number += 1
-            with contextlib.suppress(LakewardError, OSError, CancelledError):
+            with contextlib.suppress(LakewardError, OSError):
                 self._work_once(number)
             progress = StreamProgress(
                 rows=number, batches=number, lag_rows=3, lag_ms=40, state_rows=2, late_rows=number, skipped_rows=number

@@ -63,8 +63,8 @@ class Connection:
         return self._inner.lake_properties
 
     def close(self) -> None:
-        """Close every socket and end the background thread; harmless when done before."""
-        if not self._inner.closed:
+        """Close every socket and end the background thread; harmless when done before, or in a forked process."""
+        if not (self._inner.closed or self._loop.is_copy):
             self._loop.run(self._inner.close())
         self._loop.close()
 

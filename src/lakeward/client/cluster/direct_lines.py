@@ -7,6 +7,7 @@ takes longer than the server does. So who asks again and again for a row or two 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ class DirectLines:
         self._opening: set[asyncio.Task[None]] = set()
         self._rests_until_s = 0.0
         self._closed = False
+        self._process = os.getpid()
 
     @contextmanager
     def take(self, address: Address | None) -> Iterator[DirectChannel | None]:
@@ -57,6 +59,8 @@ class DirectLines:
                 self._give_back(address, line)
 
     def _find(self, address: Address) -> DirectChannel | None:
+        if os.getpid() != self._process:  # forked: the parent asks on the same lines, and would get our answers
+            return None
         idle = self._idle[address]
         while True:
             try:

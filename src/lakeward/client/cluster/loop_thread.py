@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Coroutine
-from concurrent.futures import CancelledError
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from lakeward.errors import ErrorCode
 
@@ -23,6 +23,7 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = _new_loop()
+        self._process = os.getpid()
         self._closing: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
@@ -32,8 +33,25 @@ class LoopThread:
         """Whether nothing can run any more."""
         return self._loop.is_closed()
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether this process was forked from the one that has the loop: here it has no thread, and never runs."""
+        return os.getpid() != self._process
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "A connection to a cluster, and what it gave, stay in their process: they cannot be pickled or copied. "
+            "Hand over names instead, and connect there, with lakeward.connect()."
+        )
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and wait for its result; Ctrl-C cancels it."""
+        if self.is_copy:
+            work.close()
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
+                f"This connection belongs to process {self._process}, from which this one was forked; connect here "
+                "with lakeward.connect()."
+            )
         if self.closed:
             work.close()
             raise ErrorCode.OPERATION_NOT_ATTEMPTED.error(
@@ -57,7 +75,7 @@ class LoopThread:
         which cannot wait for itself: there it is begun, and ends by itself. When the interpreter ends, the loop's
         thread has stopped where it was, and waiting for it would never end.
         """
-        if self.closed or sys.is_finalizing():
+        if self.closed or self.is_copy or sys.is_finalizing():
             return
         if self._is_here():
             closing = self._loop.create_task(generator.aclose())
@@ -73,8 +91,8 @@ class LoopThread:
             return False
 
     def close(self) -> None:
-        """Stop the loop and end the thread; harmless when done before."""
-        if self.closed:
+        """Stop the loop and end the thread; harmless when done before, and in a process that was forked from it."""
+        if self.closed or self.is_copy:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -96,6 +114,7 @@ class CallersLoop(LoopThread):
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._process = os.getpid()
         self._closing = set()
         self._left = False
 
@@ -140,10 +159,10 @@ class _Job(Generic[T]):
         if self._task is not None:
             self._task.cancel()
         else:
-            self._work.close()
             self._end()
 
     def _end(self) -> None:
+        self._work.close()  # what was cancelled before its first step would be said to have been forgotten
         self._is_done = True
         self._gate.release()
 
@@ -153,7 +172,7 @@ class _Job(Generic[T]):
         try:
             return self._task.result()
         except asyncio.CancelledError:
-            raise CancelledError from None  # the connection was closed meanwhile; a thread is not to die of it
+            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed meanwhile.") from None
 
 
 async def _await(work: Awaitable[T]) -> T:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import AsyncGenerator
 
 import pytest
 
-from lakeward.client.cluster.loop_thread import LoopThread
+from lakeward.client.cluster.loop_thread import LoopThread, _Job
 from lakeward.errors import LakewardError
 
 
@@ -63,6 +66,55 @@ def test_a_closed_loop_says_so() -> None:
     loop.close()
     with pytest.raises(LakewardError, match="closed"):
         loop.run(where())
+
+
+def test_what_waits_while_the_loop_is_closed_hears_why() -> None:
+    """An error of ours, with words, in the thread that waits."""
+    loop = LoopThread("test-loop-closed-meanwhile")
+    begun = threading.Event()
+    heard: list[str] = []
+
+    async def wait() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    def wait_for_it() -> None:
+        with pytest.raises(LakewardError) as told:
+            loop.run(wait())
+        heard.append(told.value.message)
+
+    waiting = threading.Thread(target=wait_for_it)
+    waiting.start()
+    assert begun.wait(10)
+    loop.close()
+    waiting.join(10)
+    assert heard == ["The connection was closed meanwhile."]
+
+
+def test_it_stays_in_its_process() -> None:
+    """Neither pickled nor copied, and the refusal says what to do instead."""
+    loop = LoopThread("test-loop-pickled")
+    for hand_over in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"connect there, with lakeward\.connect"):
+            hand_over(loop)
+    loop.close()
+
+
+def test_work_that_was_cancelled_before_its_first_step_was_not_forgotten() -> None:
+    """Ctrl-C may come between the beginning of a task and its first step; Python would warn of it as never awaited."""
+
+    async def begin_and_cancel() -> None:
+        job = _Job(asyncio.get_running_loop(), where())
+        job.start()
+        job.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert job.has_ended(0)
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        asyncio.run(begin_and_cancel())
+    assert not warned
 
 
 def test_ctrl_c_is_told_when_the_work_has_ended() -> None:
