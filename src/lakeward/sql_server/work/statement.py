@@ -14,6 +14,7 @@ from lakeward.query.duckdb.question.closed_session import DuckBounds
 from lakeward.query.duckdb.question.parameter_types import Template
 from lakeward.query.duckdb.question.streamed_sql import Shape, StreamedQuestion
 from lakeward.runtime.clock import Clock
+from lakeward.sql_server.work.ahead import Ahead
 from lakeward.sql_server.work.alarms import Alarms
 from lakeward.sql_server.work.places import Places, Turn
 from lakeward.sql_server.work.short import Answer, KeptAnswer, Lanes
@@ -71,7 +72,7 @@ class Statement:
             with self._desk.places.line(self._who, _PATIENCE_S) as turn:
                 kept = self._attempt(turn, self._open_whole)
                 if kept is None:
-                    with closing(self._in_place(turn).open()) as answer:
+                    with closing(Ahead(self._in_place(turn).open())) as answer:
                         yield answer
             if kept is not None:
                 with closing(kept):

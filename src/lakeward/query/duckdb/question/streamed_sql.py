@@ -210,9 +210,13 @@ class StreamedAnswer:
             self._question.check_stopped()
         self._views.count_files()
 
+    def stop(self) -> None:
+        """End it from any thread; whoever reads it is told so."""
+        self._question.stop()
+
     def close(self) -> None:
         """Let go of it, read or not."""
-        self._question.stop()
+        self.stop()
         self._held.close()
 
 
