@@ -81,6 +81,18 @@ def test_others_are_answered_while_all_rows_are_looked_at(table: WireKv, what: s
             assert table.row(found) == (7, "row 7", 7)
 
 
+def test_whether_somebody_may_read_is_answered_without_a_look_at_the_rows(table: WireKv) -> None:
+    """No row is asked for: at once, however many there are, and with an empty batch."""
+    tablet = table.wire.cluster.tablet
+    nothing = Api.LIMIT_SCAN, LimitScanRequest(table_id=table.wire.table_id, bucket_id=0, limit=0)
+    asked, other = tablet.send_all([nothing, offsets(table.wire)])
+    first = tablet.receive()
+    assert first.request_id == asked
+    tablet._early[first.request_id] = first
+    assert len(parse_value_batch(tablet.answer(asked).records)) == 0
+    tablet.answer(other)
+
+
 @pytest.mark.parametrize("what", ["scan", "limit", "prefix"])
 def test_writes_to_the_bucket_come_after_what_came_before(table: WireKv, what: str) -> None:
     """A put that arrives while the state is taken hold of is no part of it, and none is lost."""

@@ -164,7 +164,7 @@ class RestCatalog:
         try:
             table = conn.table(name.path)
             if conn.inner.security.login is not None:
-                table.head(1)
+                table.check_right()
         except LakewardError as wrong:
             absent = wrong.code in (ErrorCode.TABLE_NOT_EXIST, ErrorCode.DATABASE_NOT_EXIST)
             if (absent or isinstance(wrong, InvalidError)) and self.others is not None and not name.is_now:

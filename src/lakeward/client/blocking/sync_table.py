@@ -257,6 +257,10 @@ class Table:
         """A few rows of the table, the quick way."""
         return self._loop.run(self._inner.head(n))
 
+    def check_right(self) -> None:
+        """Raise unless we may read its rows; none is read."""
+        self._loop.run(self._inner.check_right())
+
     def offsets_are_rows(self, bucket: BucketId) -> bool:
         """Whether every offset of a log table's bucket is a row: nothing in it is damaged or was given up."""
         return self._loop.run(self._inner.offsets_are_rows(bucket))

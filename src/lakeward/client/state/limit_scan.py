@@ -19,7 +19,7 @@ async def limit_scan(cluster: Cluster, info: TableInfo, partitions: Partitions, 
     """Up to `limit` rows of the first buckets that have any: the latest of a log, some of a primary key table."""
     places = await TableOffsets(cluster, info, partitions).places()
     if not places:
-        await check_right(cluster, info)
+        await check_right(cluster, info, places)
     if info.descriptor.has_primary_key:
         return await _values(cluster, info, places, limit)
     decoder = LogDecoder(info)

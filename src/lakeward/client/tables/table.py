@@ -18,6 +18,7 @@ from lakeward.client.raw.log_tail import LogTail, batches_before
 from lakeward.client.read.log_marks import log_marks
 from lakeward.client.read.log_peek import peek
 from lakeward.client.read.scan import AsyncScan, ScanRange, Start
+from lakeward.client.state.first_records import check_right
 from lakeward.client.write.short_appends import ShortAppends
 from lakeward.client.write.writer import AsyncWriter
 from lakeward.errors import ErrorCode, LakewardError
@@ -332,6 +333,10 @@ class AsyncTable:
         from lakeward.client.state.limit_scan import limit_scan
 
         return await limit_scan(self._cluster, self.info, self._partitions, n)
+
+    async def check_right(self) -> None:
+        """Raise unless we may read its rows; none is read."""
+        await check_right(self._cluster, self.info, await self._offsets.places())
 
     async def offsets_are_rows(self, bucket: BucketId) -> bool:
         """Whether every offset of a log table's bucket is a row: nothing in it is damaged or was given up."""

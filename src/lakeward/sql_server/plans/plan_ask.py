@@ -33,7 +33,7 @@ def plan_answer(conn: Connection, asked: Any) -> dict[str, Any]:
         raise _wrong(f"no key {min(unknown)!r}; there are {', '.join(sorted(_KEYS))}")
     named = ReadRequest.of_name(asked["table"])
     table = conn.table(str(named.path))
-    table.head(1)  # who may not read it learns nothing of its files
+    table.check_right()  # who may not read it learns nothing of its files
     shown = view_schema(table.info.schema, named.view)
     where = _text(asked, "filter")
     request = ReadRequest(

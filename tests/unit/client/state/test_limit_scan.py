@@ -7,7 +7,9 @@ from typing import Any
 from arrow_batches import ids_batch
 from fake_cluster import FakeCluster, table_info
 
+from lakeward.client.admin.offsets import TableOffsets
 from lakeward.client.admin.partitions import Partitions
+from lakeward.client.state.first_records import check_right
 from lakeward.client.state.limit_scan import limit_scan
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -53,6 +55,15 @@ async def test_values_of_a_primary_key_table() -> None:
     records = bytes.fromhex("17000000 00 02000000 06000000 0100 00010178 04000000 0100 0202")
     info = table_info("a INT, b STRING, PRIMARY KEY (a) NOT ENFORCED")
     assert await rows_of(Server(records), info, 10) == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
+
+
+async def test_the_right_to_read_is_asked_for_without_a_row() -> None:
+    """One bucket is asked, for nothing: the first row of many keys is found by sorting them."""
+    server = Server(b"", b"")
+    info = table_info("id BIGINT", buckets=2)
+    places = await TableOffsets(server, info, Partitions(server, info)).places()  # type: ignore[arg-type]
+    await check_right(server, info, places)  # type: ignore[arg-type]
+    assert [(a.bucket_id, a.limit) for a in server.asked] == [(0, 0)]
 
 
 async def test_an_empty_table_has_its_columns() -> None:

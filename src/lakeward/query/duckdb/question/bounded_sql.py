@@ -115,7 +115,7 @@ class BoundedQuestion:
     def _check_rights(self, planned: list[PlannedView]) -> None:
         """The lake is read with rights of our own: the cluster is asked whether this person may read the table."""
         for view in planned:  # whoever did not log in has rights, too: those of ANONYMOUS
-            self._conn.table(str(view.request.path)).head(1)
+            self._conn.table(str(view.request.path)).check_right()
 
     def _begin(self, session: ClosedSession, planned: list[PlannedView]) -> None:
         self._check_stopped()

@@ -146,7 +146,7 @@ class StreamedQuestion:
         """The lake is read with rights of our own: the cluster is asked whether this person may read each table."""
         for view in planned:
             self.check_stopped()
-            self._conn.table(str(view.request.path)).head(1)
+            self._conn.table(str(view.request.path)).check_right()
 
     def check_stopped(self) -> None:
         """Raise if somebody has ended it."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+import numpy as np
+
 from lakeward.errors import LakewardError
 from lakeward.model.bucket import TableBucket
 from lakeward.protocol.messages.log import LimitScanRequest, LimitScanResponse
@@ -20,6 +22,7 @@ from lakeward.storage.kv.store.store import KvView
 
 #: State of more bytes is read beside the loop, however few rows it has.
 _LARGE_BYTES = 4 << 20
+_NONE = Spans([np.empty(0, np.uint8)], np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 class AskedFirstRows(NamedTuple):
@@ -49,6 +52,8 @@ class FirstRows:
         try:
             state = self._states.open(bucket)
             limit = min(asked.limit, state.row_count)
+            if limit == 0:
+                return LimitScanResponse(is_log_table=False, records=encode_value_batch(_NONE))
             if state.row_count < LARGE_ROWS and state.live_bytes < _LARGE_BYTES:
                 return self._response(state.view(), limit)
         except LakewardError as wrong:
