@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options import server as rows
@@ -18,6 +19,7 @@ from lakeward.server.front import ListenerAddress
 from lakeward.server.node import start_node
 from lakeward.server.replica.seat import CoordinatorAtAddress, Seat
 from lakeward.server.tablet_roles import Membership
+from lakeward.server.zookeeper.home import check_home, note_home
 from lakeward.server.zookeeper.session import ZooKeeperSession, ZooKeeperSettings
 
 _log = logging.getLogger(__name__)
@@ -33,14 +35,19 @@ async def live_in_cluster(
     pool = ChannelPool()
     coordinator = CoordinatorAtAddress(pool, listener)
     session = ZooKeeperSession(zookeeper_settings(options), coordinator.move)
-    await session.open()
     doors = Doors.of_this_machine()
     try:
+        if not await _before(stopping, session.open()):
+            return
+        cluster = await session.cluster_mark()
+        check_home(doors.files, options.data_dir(), cluster)
         seat = Seat(pool, coordinator, listener, session, session)
         node = await start_node(options, doors, member=Membership(server_id, coordinator), seat=seat)
         try:
+            note_home(doors.files, options.data_dir(), cluster)
             listeners = [Endpoint(one.name, one.told_host or one.host, one.port) for one in node.addresses]
-            await session.register(server_id, listeners, doors.clock.now_ms)
+            if not await _before(stopping, session.register(server_id, listeners, doors.clock.now_ms)):
+                return
             ready(node.addresses)
             await stopping.wait()
             await _hand_over(coordinator, server_id)
@@ -49,6 +56,19 @@ async def live_in_cluster(
     finally:
         await session.close()
         await pool.close()
+
+
+async def _before(stopping: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Do something; False when somebody wanted this server to stop before it was done."""
+    doing, told = asyncio.ensure_future(work), asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait({doing, told}, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            doing.result()
+        return doing.done()
+    finally:
+        for one in (doing, told):
+            one.cancel()
 
 
 async def _hand_over(coordinator: CoordinatorAtAddress, server_id: int) -> None:
@@ -70,6 +90,10 @@ def zookeeper_settings(options: ServerOptions) -> ZooKeeperSettings:
     hosts = options.get(rows.ZOOKEEPER_ADDRESS)
     if hosts is None:
         raise ErrorCode.INVALID_CONFIG.error("Where is ZooKeeper? Say --zookeeper HOST:PORT, or set zookeeper.address.")
+    for one in hosts.partition("/")[0].split(","):
+        host, colon, port = one.strip().rpartition(":")
+        if colon and not (host and port.isdecimal() and 0 < int(port) < 65536):
+            raise ErrorCode.INVALID_CONFIG.error(f"'{one}' is no address of ZooKeeper: HOST:PORT is wanted.")
     return ZooKeeperSettings(
         hosts,
         options.get(rows.ZOOKEEPER_ROOT).rstrip("/"),

@@ -16,7 +16,8 @@ _REGISTRATION_VERSION = 3
 _COUNTER = struct.Struct(">q")
 
 COORDINATOR = "/coordinators/active"
-SERVER_IDS = "/tabletservers/ids"
+SERVERS = "/tabletservers"
+SERVER_IDS = f"{SERVERS}/ids"
 WRITER_ID = "/metadata/writer_id"
 
 

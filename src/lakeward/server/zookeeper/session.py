@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import struct
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,18 +62,44 @@ class ZooKeeperSession:
         )
 
     async def open(self) -> None:
-        """Connect, and follow the coordinator; NETWORK when ZooKeeper is not there."""
+        """Connect, and follow the coordinator; INVALID_CONFIG when ZooKeeper is not there, or another server is."""
+        from kazoo.exceptions import KazooException
         from kazoo.handlers.threading import KazooTimeoutError
 
         settings = self._settings
         try:
             await self._beside(lambda: self._client.start(timeout=settings.connect_timeout_ms / 1000))
+            self._client.add_listener(self._hear_state)
+            await self._beside(self._watch_coordinator)
         except KazooTimeoutError as late:
-            raise ErrorCode.NETWORK.error(
-                f"ZooKeeper at {settings.hosts} was not reached within {settings.connect_timeout_ms} ms."
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"ZooKeeper at {settings.hosts} was not reached within {settings.connect_timeout_ms} ms. Does it run "
+                "there? --zookeeper names it; the addresses of Fluss's own servers are others."
             ) from late
-        self._client.add_listener(self._hear_state)
-        await self._beside(self._watch_coordinator)
+        except (KazooException, RuntimeError, struct.error) as wrong:  # kazoo's words for an answer that is none
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"What listens at {settings.hosts} does not answer as ZooKeeper does ({wrong}). --zookeeper wants "
+                "ZooKeeper's address, not that of a server of Fluss."
+            ) from wrong
+
+    async def cluster_mark(self) -> str:
+        """What tells this cluster from any other: when the node below which its servers register was made."""
+        from kazoo.exceptions import KazooException
+
+        path = self._settings.root + nodes.SERVERS
+
+        def ask() -> str:
+            self._client.ensure_path(path)
+            stat = self._client.get(path)[1]
+            return f"{stat.czxid:x}-{stat.ctime:x}"
+
+        try:
+            mark: str = await self._beside(ask)
+        except KazooException as wrong:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"ZooKeeper at {self._settings.hosts} did not say what is at {path}: {wrong!r}."
+            ) from wrong
+        return mark
 
     def _watch_coordinator(self) -> None:
         def tell(content: bytes | None, _: object) -> None:
@@ -83,6 +110,14 @@ class ZooKeeperSession:
     def _tell_coordinator(self, content: bytes | None) -> None:
         if self._is_closed:
             return
+        if content is None:
+            settings = self._settings
+            _log.warning(
+                "there is no coordinator below %s in the ZooKeeper at %s; waiting for one. If the cluster has one, it "
+                "is below another node: --zookeeper-root",
+                settings.root or "/",
+                settings.hosts,
+            )
         try:
             self._on_coordinator(None if content is None else nodes.addresses(content, nodes.COORDINATOR))
         except LakewardError as wrong:
@@ -106,10 +141,17 @@ class ZooKeeperSession:
             try:
                 await self._beside(create)
             except NodeExistsError:
-                if await self._is_mine(path):
+                holder = await self._holder(path)
+                if holder is None:
                     return
                 if not is_told:
-                    _log.warning("tablet server %d is still registered at %s; waiting", self._server_id, path)
+                    _log.warning(
+                        "tablet server %d is still registered at %s, by %s; waiting until it is gone. If that is "
+                        "another server, this one needs a number of its own: --id",
+                        self._server_id,
+                        path,
+                        holder,
+                    )
                 is_told = True
             except KazooException as wrong:
                 _log.warning("tablet server %d is not registered yet: %r", self._server_id, wrong)
@@ -118,16 +160,18 @@ class ZooKeeperSession:
                 return
             await asyncio.sleep(_AGAIN_S)
 
-    async def _is_mine(self, path: str) -> bool:
-        """Whether the node that is there was made by this session: a creation that was answered too late."""
+    async def _holder(self, path: str) -> str | None:
+        """Who has made the node that is there; None when this session did, in a creation that was answered too late."""
         from kazoo.exceptions import KazooException
 
         try:
-            found = await self._beside(lambda: self._client.exists(path))
-        except KazooException:
-            return False
-        client_id = self._client.client_id
-        return found is not None and client_id is not None and found.ephemeralOwner == client_id[0]
+            content, stat = await self._beside(lambda: self._client.get(path))
+            client_id = self._client.client_id
+            if client_id is not None and stat.ephemeralOwner == client_id[0]:
+                return None
+            return ", ".join(f"{host}:{port}" for host, port in nodes.addresses(content, path).values())
+        except (KazooException, LakewardError):
+            return "whoever it is"
 
     def _hear_state(self, state: str) -> None:
         """On a thread of kazoo's: a session was lost or found."""
