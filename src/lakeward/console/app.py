@@ -19,7 +19,7 @@ from lakeward.console.frame.gate import Gate
 from lakeward.console.frame.house import House
 from lakeward.console.frame.page import Page
 from lakeward.console.security.headers import SecurityHeaders
-from lakeward.console.security.hosts import KnownHosts
+from lakeward.web.known_hosts import KnownHosts
 
 _STATIC = Path(__file__).with_name("static")
 _MISDIRECTED = 421

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,10 +18,9 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.process.memory_limit import limit_memory
 from lakeward.runtime.process.public_port import check_openness, is_loopback, listen
+from lakeward.web.web_server import ignore_signals, web_address, web_config
 
 _STOP_S = 1
-_CONNECTIONS_MAX = 500
-_HEADER_BYTES_MAX = 64 << 10
 
 
 def run_console(settings: ConsoleSettings, say: Callable[[str], None]) -> None:
@@ -32,20 +30,8 @@ def run_console(settings: ConsoleSettings, say: Callable[[str], None]) -> None:
     listener = listen(settings.bind, settings.port)
     port = listener.getsockname()[1]
     house = House.of(replace(settings, port=port), SystemClock(), SystemEntropy())
-    config = uvicorn.Config(
-        build_app(house, all_pages()),
-        ssl_certfile=settings.certificate_file,
-        ssl_keyfile=settings.key_file,
-        proxy_headers=False,
-        server_header=False,
-        access_log=False,
-        log_level="warning",
-        lifespan="on",
-        ws="none",
-        limit_concurrency=_CONNECTIONS_MAX,
-        h11_max_incomplete_event_size=_HEADER_BYTES_MAX,
-        timeout_graceful_shutdown=_STOP_S,
-    )
+    app = build_app(house, all_pages())
+    config = web_config(app, settings.certificate_file, settings.key_file, lifespan="on", stop_s=_STOP_S)
     say(_greeting(settings, port))
     with listener:
         _Server(config, house).run(sockets=[listener])
@@ -57,8 +43,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, house: House) -> None:
         super().__init__(config)
         self._house = house
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda _number, _frame: None)  # uvicorn hands the signal on when it has stopped
+        ignore_signals()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop."""
@@ -67,9 +52,8 @@ class _Server(uvicorn.Server):
 
 
 def _greeting(settings: ConsoleSettings, port: int) -> str:
-    host = f"[{settings.bind}]" if ":" in settings.bind else settings.bind
-    scheme = "https" if settings.encrypts else "http"
-    lines = [f"The console of {settings.bootstrap} is at {scheme}://{host}:{port}/"]
+    address = web_address(settings.bind, port, encrypts=settings.encrypts)
+    lines = [f"The console of {settings.bootstrap} is at {address}"]
     if not is_loopback(settings.bind):
         lines.append(
             f"Everybody who reaches {settings.bind} can open it. Where the cluster asks for no login, they can change "

@@ -20,7 +20,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from lakeward.client.blocking.sync import Connection
-from lakeward.console.security.hosts import KnownHosts
 from lakeward.errors import LakewardError
 from lakeward.options.secrets import without_passwords
 from lakeward.rest.catalog import RestCatalog
@@ -32,6 +31,7 @@ from lakeward.rest.protocol.failures import RestError, bad_request, no_such_oper
 from lakeward.rest.protocol.names import SEPARATOR, Namespace, namespace_of
 from lakeward.rest.protocol.paging import page_of
 from lakeward.rest.protocol.paths import NAMESPACE, NAMESPACES, TABLE, TABLES, asked_namespace, asked_table
+from lakeward.web.known_hosts import KnownHosts
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

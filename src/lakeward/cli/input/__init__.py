@@ -9,6 +9,8 @@ parameters        what people write → names, places in a log; completion from 
 command_tree      how commands are found without loading all of them
 near_names        what was meant by a name
 failures          exceptions → one sentence and an exit code, in one place
+libraries         what a command needs that is not installed, told with what to install
+listening         options of commands that listen
 lake_read         options of commands that read the lake too
 row_filter        rows for which a condition is true
 """

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from lakeward.console.cluster.access import ClusterAccess
 from lakeward.console.frame.render import Templates
 from lakeward.console.frame.settings import ConsoleSettings
-from lakeward.console.security.hosts import KnownHosts
 from lakeward.console.security.sessions import Sessions
 from lakeward.console.security.tokens import Tokens
 from lakeward.runtime.clock import Clock
 from lakeward.runtime.entropy import Entropy
+from lakeward.web.known_hosts import KnownHosts
 
 COOKIE = "lakeward_console"
 

@@ -21,10 +21,11 @@ from lakeward.sql_server.access.accounts import Member
 from lakeward.sql_server.access.basic import read_basic
 from lakeward.sql_server.frame.house import House
 from lakeward.sql_server.plans.plan_ask import plan_answer
+from lakeward.web.web_server import web_config
 
 _log = logging.getLogger(__name__)
 _BODY_BYTES_MAX = 1 << 20
-_CONNECTIONS_MAX = 500
+_STOP_S = 1
 _PATIENCE_S = 30.0
 
 
@@ -40,21 +41,7 @@ class PlanServer(uvicorn.Server):
             routes=[Route("/v1/plan", self._plan, methods=["POST"])],
             exception_handlers={404: _elsewhere, 405: _elsewhere},
         )
-        super().__init__(
-            uvicorn.Config(
-                app,
-                ssl_certfile=settings.certificate_file,
-                ssl_keyfile=settings.key_file,
-                proxy_headers=False,
-                server_header=False,
-                access_log=False,
-                log_level="warning",
-                lifespan="off",
-                ws="none",
-                limit_concurrency=_CONNECTIONS_MAX,
-                timeout_graceful_shutdown=1,
-            )
-        )
+        super().__init__(web_config(app, settings.certificate_file, settings.key_file, lifespan="off", stop_s=_STOP_S))
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

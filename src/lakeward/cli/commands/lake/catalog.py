@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import click
 
 from lakeward.cli.input.cluster_watch import watch_cluster
 from lakeward.cli.input.command_tree import Verbs
-from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.lake_read import lake_place, lake_place_options
+from lakeward.cli.input.libraries import libraries_of
+from lakeward.cli.input.listening import certificate_options, web_options
 from lakeward.cli.input.session import Session, on_server
 from lakeward.options.kinds import DURATION, SIZE
 
 _PORT_DEFAULT = 9181
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group(cls=Verbs)
@@ -38,17 +37,8 @@ def _bytes(_context: click.Context, option: click.Parameter, text: str) -> int:
 
 
 @catalog.command("serve")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=_PORT_DEFAULT,
-    show_default=True,
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option("--name", "names", multiple=True, metavar="HOST", help="Another name under which readers reach it.")
-@click.option("--certificate", type=_FILE, help="Certificate to encrypt with, as PEM.")
-@click.option("--key", type=_FILE, help="Its key, if that is another file.")
+@web_options(_PORT_DEFAULT, "readers")
+@certificate_options
 @click.option(
     "--refresh",
     "refresh_s",
@@ -106,8 +96,8 @@ def serve(
     port: int,
     bind: str,
     names: tuple[str, ...],
-    certificate: Path | None,
-    key: Path | None,
+    certificate_file: str | None,
+    key_file: str | None,
     refresh_s: float,
     keep_s: float,
     life_s: float,
@@ -130,17 +120,10 @@ def serve(
       lakeward catalog serve --warehouse lake --others write
       lakeward catalog serve --bind 0.0.0.0 --name lake.example.org --certificate cert.pem --key key.pem
     """
-    try:
+    with libraries_of("The catalog", "console,iceberg"):
         from lakeward.rest.now.now_table import NowSettings
         from lakeward.rest.server import run_catalog
         from lakeward.rest.settings import RestSettings
-    except ModuleNotFoundError as missing:
-        if missing.name is not None and missing.name.startswith("lakeward"):
-            raise
-        raise Failure(
-            f"The catalog needs libraries that are not installed ({missing.name}): "
-            "pip install 'lakeward[console,iceberg]'."
-        ) from None
     settings = RestSettings(
         bootstrap=session.server,
         options=session.credentials.options(),
@@ -148,8 +131,8 @@ def serve(
         bind=bind,
         port=port,
         names=names,
-        certificate_file=None if certificate is None else str(certificate),
-        key_file=None if key is None else str(key),
+        certificate_file=certificate_file,
+        key_file=key_file,
         others=others,
         others_for=frozenset(others_for),
         now=NowSettings(refresh_s, keep_s, life_s, keys_bytes),

@@ -7,23 +7,22 @@ from pathlib import Path
 import click
 
 from lakeward.cli.input.cluster_watch import watch_cluster
-from lakeward.cli.input.failures import Failure
 from lakeward.cli.input.lake_read import lake_place, lake_place_options
+from lakeward.cli.input.libraries import libraries_of
+from lakeward.cli.input.listening import bind_option, certificate_options
 from lakeward.cli.input.session import Session, on_server
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
 _PORT = click.IntRange(-1, 65535)
 _MB = 1 << 20
 
 
 @click.command("serve")
-@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@bind_option
 @click.option("--postgres-port", type=_PORT, default=9182, show_default=True, help="For psql; 0 any, -1 none.")
 @click.option("--flight-port", type=_PORT, default=9183, show_default=True, help="For Flight SQL; 0 any, -1 none.")
 @click.option("--http-port", type=_PORT, default=9184, show_default=True, help="For POST /v1/plan; 0 any, -1 none.")
-@click.option("--certificate", type=_FILE, help="Certificate to encrypt with, as PEM.")
-@click.option("--key", type=_FILE, help="Its key, if that is another file.")
+@certificate_options
 @click.option("--users-from", type=_DIRECTORY, help="Data directory of the cluster: passwords are proven, not sent.")
 @click.option("--queries", type=click.IntRange(1, 256), default=4, show_default=True, help="Answered side by side.")
 @click.option("--query-memory", type=click.IntRange(64), default=1024, show_default=True, help="Of each, in MB.")
@@ -36,8 +35,8 @@ def sql_serve(
     postgres_port: int,
     flight_port: int,
     http_port: int,
-    certificate: Path | None,
-    key: Path | None,
+    certificate_file: str | None,
+    key_file: str | None,
     users_from: Path | None,
     queries: int,
     query_memory: int,
@@ -56,15 +55,9 @@ def sql_serve(
       lakeward sql serve --server db.example.org:9123 --warehouse ./lake
       lakeward sql serve --bind 0.0.0.0 --certificate cert.pem --key key.pem --users-from data
     """
-    try:
+    with libraries_of("The SQL server", "sql"):
         from lakeward.sql_server.frame.settings import SqlServerSettings
         from lakeward.sql_server.server import run_sql_server
-    except ModuleNotFoundError as missing:
-        if missing.name is not None and missing.name.startswith("lakeward"):
-            raise
-        raise Failure(
-            f"The SQL server needs libraries that are not installed ({missing.name}): pip install 'lakeward[sql]'."
-        ) from None
     settings = SqlServerSettings(
         bootstrap=session.server,
         options=session.credentials.options(),
@@ -73,8 +66,8 @@ def sql_serve(
         postgres_port=None if postgres_port < 0 else postgres_port,
         flight_port=None if flight_port < 0 else flight_port,
         http_port=None if http_port < 0 else http_port,
-        certificate_file=None if certificate is None else str(certificate),
-        key_file=None if key is None else str(key),
+        certificate_file=certificate_file,
+        key_file=key_file,
         users_from=None if users_from is None else str(users_from),
         questions_max=queries,
         memory_bytes=query_memory * _MB,

@@ -1,4 +1,4 @@
-"""KnownHosts: the names that the console answers to.
+"""KnownHosts: the names that a web server of ours answers to.
 
 A page of somebody else can have its own name point to this machine (DNS rebinding); its requests then count as being of
 the same origin, but they carry that name. An address in numbers has no name to be pointed elsewhere.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakeward.console.security.hosts import KnownHosts
+from lakeward.web.known_hosts import KnownHosts
 
 
 @pytest.mark.parametrize("host", ["localhost:9180", "127.0.0.1:9180", "[::1]:9180", "LOCALHOST"])
