@@ -2,71 +2,18 @@
 
 from __future__ import annotations
 
-import random
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from busy_tables import COLUMNS, BusyTables
 from catalog_process import CatalogProcess
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
 
 import lakeward
 
-_KEYS, _BATCH, _LOOKS = 300, 40, 5
-
-
-class Busy:
-    """Two tables that change all the time, one by key and one a log, and rounds of both."""
-
-    def __init__(self, lake: Warehouse) -> None:
-        self._lake = lake
-        lake.conn.create_database("shop")
-        given: dict[str, Any] = {"buckets": 2, "properties": TIERED}
-        columns = "id BIGINT NOT NULL, n BIGINT"
-        self.keyed = lake.conn.create_table("shop.keyed", columns, primary_key=["id"], **given)
-        self.log = lake.conn.create_table("shop.log", columns, **given)
-        self.rounds = 0
-        #: Who holds it sees rows that stand still; rounds go on.
-        self.still = threading.Lock()
-        self._ended = threading.Event()
-        self._chance = random.Random(21)
-        self._n = 0
-
-    def write(self) -> None:
-        """One batch: numbers only grow, some keys go and come back."""
-        with self.still:
-            self._n += 1
-            ids = [self._chance.randrange(_KEYS) for _ in range(_BATCH)]
-            self.keyed.upsert([{"id": i, "n": self._n} for i in ids])
-            self.keyed.delete([{"id": self._chance.randrange(_KEYS)}])
-            self.log.append([{"id": i, "n": self._n} for i in ids])
-
-    def tier(self) -> None:
-        """One round of each."""
-        for table in (self.keyed, self.log):
-            self._lake.round(table)
-        self.rounds += 1
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Batches and rounds until the end of it; what fails in them fails here."""
-
-        def again(work: Callable[[], None]) -> None:
-            while not self._ended.wait(0.02):
-                work()
-
-        with ThreadPoolExecutor(2) as threads:
-            running = [threads.submit(again, work) for work in (self.write, self.tier)]
-            try:
-                yield
-            finally:
-                self._ended.set()
-            for one in running:
-                one.result()
+_LOOKS = 5
 
 
 def pairs(rows: list[dict[str, Any]]) -> list[tuple[int, int]]:
@@ -86,7 +33,12 @@ def test_it_is_equal_to_our_own_sql_at_each_moment(new_server: Callable[..., Ser
     lake = Warehouse(server.bootstrap, place, is_told=True)
     arguments = ("--warehouse", str(place), "--refresh", "0 s")
     with CatalogProcess(server.bootstrap, tmp_path / "log", *arguments, "--key-memory", "20 kb") as catalog:
-        busy, conn = Busy(lake), lake.conn
+        conn = lake.conn
+        conn.create_database("shop")
+        given: dict[str, Any] = {"buckets": 2, "properties": TIERED}
+        keyed = conn.create_table("shop.keyed", COLUMNS, primary_key=["id"], **given)
+        log = conn.create_table("shop.log", COLUMNS, **given)
+        busy = BusyTables(keyed, log, lake.round, pauses_s=(0.02, 0.02))
         busy.write()
         with busy.going_on(), catalog.duckdb() as duck:
             for look in range(_LOOKS):

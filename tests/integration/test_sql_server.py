@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 from server_process import ServerProcess
 from sql_server_process import SqlServerProcess
-from tiering_runs import TIERED, Warehouse
+from sql_shop import half_tiered_orders, order
+from tiering_runs import Warehouse
 
 from lakeward.query.duckdb.question.closed_session import DuckBounds
 from lakeward.query.duckdb.question.streamed_sql import StreamedQuestion
@@ -36,34 +35,8 @@ def sql_server(server: ServerProcess, lake: Warehouse, tmp_path: Path) -> Iterat
 @pytest.fixture
 def orders(lake: Warehouse, database: str) -> str:
     """A table of which some is in the lake, some in the log, and some changed after it was tiered."""
-    table = lake.conn.create_table(
-        f"{database}.orders",
-        "id BIGINT NOT NULL, item STRING, price DECIMAL(10, 2), at TIMESTAMP(3), seen TIMESTAMP_LTZ(3), day DATE, "
-        "ok BOOLEAN, weight DOUBLE, tags ARRAY<STRING>",
-        primary_key=["id"],
-        buckets=2,
-        properties=TIERED,
-    )
-    table.upsert([order(n) for n in range(100)])
-    lake.round(table)
-    table.upsert([order(n, item="changed") for n in range(90, 110)])
+    half_tiered_orders(lake, database)
     return f"{database}.orders"
-
-
-def order(n: int, item: str | None = None) -> dict[str, Any]:
-    """A row."""
-    moment = dt.datetime(2026, 11, 1, 10, 0, 0, 120_000)
-    return {
-        "id": n,
-        "item": item or f"item {n}",
-        "price": Decimal(n) + Decimal("0.50"),
-        "at": moment,
-        "seen": moment.replace(tzinfo=dt.UTC),
-        "day": moment.date(),
-        "ok": n % 2 == 0,
-        "weight": n / 4,
-        "tags": ["a", "b c", None],
-    }
 
 
 def test_psql_counts_a_union(sql_server: SqlServerProcess, orders: str) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import random
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
+from busy_tables import COLUMNS as BUSY_COLUMNS
+from busy_tables import BusyTables
 from every_type import EVERY_TYPE, ROW_OF_EVERY_TYPE
 from tiering_runs import TIERED
 
@@ -21,7 +19,6 @@ import lakeward
 AT_ONCE = ("--refresh", "0 s")
 COLUMNS = ("id", "item", "amount")
 _SQL = "id BIGINT NOT NULL, item STRING, amount INT"
-_KEYS, _BATCH = 300, 40
 
 Rows = list[tuple[Any, ...]]
 
@@ -132,7 +129,9 @@ class Story:
 
     def busy(self, looks: int = 4) -> None:
         """While rounds commit it is equal whenever no row comes; while rows come it is between before and after."""
-        world = _Busy(self)
+        keyed = self.table("busy_keyed", BUSY_COLUMNS, primary_key=["id"])
+        log = self.table("busy_log", BUSY_COLUMNS)
+        world = BusyTables(keyed, log, self.round, pauses_s=(0.05, 0.3))
         world.write()
         with world.going_on():
             for _ in range(looks):
@@ -150,54 +149,6 @@ class Story:
 
     def _own(self, question: str) -> Rows:
         return [tuple(row.values()) for row in self.conn.sql(question).to_pylist()]
-
-
-class _Busy:
-    """Two tables that change all the time, one by key and one a log, and rounds of both."""
-
-    def __init__(self, story: Story) -> None:
-        self._story = story
-        columns = "id BIGINT NOT NULL, n BIGINT"
-        self._keyed = story.table("busy_keyed", columns, primary_key=["id"])
-        self._log = story.table("busy_log", columns)
-        self.rounds = 0
-        #: Who holds it sees rows that stand still; rounds go on.
-        self.still = threading.Lock()
-        self._ended = threading.Event()
-        self._chance = random.Random(21)
-        self._n = 0
-
-    def write(self) -> None:
-        """One batch: numbers only grow, some keys go and come back."""
-        with self.still:
-            self._n += 1
-            ids = [self._chance.randrange(_KEYS) for _ in range(_BATCH)]
-            self._keyed.upsert([{"id": i, "n": self._n} for i in ids])
-            self._keyed.delete([{"id": self._chance.randrange(_KEYS)}])
-            self._log.append([{"id": i, "n": self._n} for i in ids])
-
-    def tier(self) -> None:
-        """One round of each."""
-        for table in (self._keyed, self._log):
-            self._story.round(table)
-        self.rounds += 1
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Batches and rounds until the end of it; what fails in them fails here."""
-
-        def again(work: Callable[[], None], pause_s: float) -> None:
-            while not self._ended.wait(pause_s):
-                work()
-
-        with ThreadPoolExecutor(2) as threads:
-            running = [threads.submit(again, self.write, 0.05), threads.submit(again, self.tier, 0.3)]
-            try:
-                yield
-            finally:
-                self._ended.set()
-            for one in running:
-                one.result()
 
 
 def orders(first: int, count: int, item: str = "boots") -> list[dict[str, Any]]:

@@ -30,11 +30,8 @@ def order(n: int, item: str | None = None) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def sql_shop(bootstrap: str, directory: Path, database: str, *arguments: str) -> Iterator[SqlServerProcess]:
-    """110 orders and 1,000 clicks in a database, and a SQL server that knows their lake."""
-    lake = Warehouse(bootstrap, directory / "lake")
-    lake.conn.create_database(database)
+def half_tiered_orders(lake: Warehouse, database: str) -> None:
+    """A table `orders`: some of it is in the lake, some in the log, and some changed after it was tiered."""
     orders = lake.conn.create_table(
         f"{database}.orders",
         "id BIGINT NOT NULL, item STRING, price DECIMAL(10, 2), at TIMESTAMP(3), seen TIMESTAMP_LTZ(3), day DATE, "
@@ -46,6 +43,14 @@ def sql_shop(bootstrap: str, directory: Path, database: str, *arguments: str) ->
     orders.upsert([order(n) for n in range(100)])
     lake.round(orders)
     orders.upsert([order(n, item="changed") for n in range(90, 110)])
+
+
+@contextmanager
+def sql_shop(bootstrap: str, directory: Path, database: str, *arguments: str) -> Iterator[SqlServerProcess]:
+    """110 orders and 1,000 clicks in a database, and a SQL server that knows their lake."""
+    lake = Warehouse(bootstrap, directory / "lake")
+    lake.conn.create_database(database)
+    half_tiered_orders(lake, database)
     clicks = lake.conn.create_table(f"{database}.clicks", "n INT, page STRING, raw BYTES", comment="who clicked")
     clicks.append([{"n": n, "page": f"p{n % 7}" if n % 10 else None, "raw": b"\0xy"} for n in range(1000)])
     try:
