@@ -242,6 +242,7 @@ class LogFetcher(Generic[T]):
             return
         told = {(b.partition_id, b.bucket_id): b for t in answer.result().tables_resp for b in t.buckets_resp}
         idle: list[Cursor] = []
+        served: list[Cursor] = []
         starved = True
         for cursor in cursors:
             bucket = cursor.place.bucket
@@ -259,8 +260,9 @@ class LogFetcher(Generic[T]):
                 except CorruptError as no_batch:
                     self._on_failure([cursor], no_batch)
                 else:
-                    idle.append(cursor)
+                    (idle if cursor.next_offset == before else served).append(cursor)
             starved = starved and cursor.next_offset == before and not cursor.caught_up
+        idle += served  # an answer that was full left out the last buckets: next time they come first
         if starved and idle:  # behind, yet nothing came: never ask in a tight loop
             self._loop.call_later(_STARVED_MS / 1000, self._rest, idle)
         else:

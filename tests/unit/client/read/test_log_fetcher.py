@@ -126,6 +126,22 @@ async def test_many_buckets_share_a_few_requests(cluster: FakeCluster) -> None:
         reading.cancel()
 
 
+async def test_buckets_that_got_nothing_are_asked_for_first(cluster: FakeCluster) -> None:
+    """An answer is full after its first buckets, again and again: without turns the last ones would be read at last."""
+    info = table_info("id BIGINT", buckets=12)
+    fetcher = fetcher_of(cluster, info=info)
+    for bucket in range(12):
+        fetcher.subscribe(place(bucket), 0, 10)
+    async with fetcher:
+        reading = asyncio.ensure_future(anext(fetcher))
+        asked = [await cluster.channel.next() for _ in range(4)]
+        assert list(offsets(asked[0])) == [0, 1, 2]
+        reply(asked[0], b0=ids_batch([7], base_offset=0))
+        assert ids(await reading) == [7]
+        again = await cluster.channel.next()
+        assert list(offsets(again).items()) == [(1, 0), (2, 0), (0, 1)]
+
+
 async def test_following_waits_at_the_server_once_caught_up(cluster: FakeCluster) -> None:
     """Behind, it asks at once; at the high watermark, it asks the server to wait."""
     fetcher = fetcher_of(cluster, follow=True)

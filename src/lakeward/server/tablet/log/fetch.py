@@ -24,6 +24,7 @@ from lakeward.server.archive.remote_reads import RemoteReads, StillLoadingError
 from lakeward.server.buckets.buckets import Buckets
 from lakeward.server.buckets.logs import Logs
 from lakeward.server.catalog.catalog import Catalog
+from lakeward.server.tablet.log.answer_room import AnswerRoom
 from lakeward.server.tablet.log.fetch_answer import AT_ONCE, fetch_answer
 from lakeward.server.tablet.log.selection import Selection, Selections
 from lakeward.server.tablet.log.waiting import Waiters
@@ -167,8 +168,7 @@ class Fetches:
     def _read(
         self, request: FetchLogRequest, connection: ServerConnection, *, time_is_up: bool = False
     ) -> Generator[None, None, _Answer]:
-        budget = min(request.max_bytes, self._limits.answer_bytes)
-        total = 0
+        room = AnswerRoom(min(request.max_bytes, self._limits.answer_bytes))
         must_be_told = False
         buckets_missing = 0
         is_loading = False
@@ -181,14 +181,16 @@ class Fetches:
             for one in asked.buckets_req:
                 bucket = TableBucket(asked.table_id, one.partition_id, one.bucket_id)
                 try:
-                    found = self._find_remote(one, bucket, request, time_is_up=time_is_up)
-                    if found is None:
+                    found = None
+                    if room.is_full and request.follower_server_id < 0:  # a follower tells how far it is by asking
+                        response, size = self._look_away(one, bucket, connection), 0
+                    elif found := self._find_remote(one, bucket, request, time_is_up=time_is_up):
+                        response, size = found, 0
+                    else:
                         response, selected = self._read_bucket(
-                            asked, one, bucket, budget, total == 0, connection, request.follower_server_id
+                            asked, one, bucket, room, connection, request.follower_server_id
                         )
                         size, rows = selected.size, rows + selected.rows
-                    else:
-                        response, size = found, 0
                 except StillLoadingError:
                     response, size, is_loading = self._nothing_yet(one, bucket), 0, True
                 except LakewardError as wrong:
@@ -200,9 +202,8 @@ class Fetches:
                 else:
                     must_be_told |= response.filtered_end_offset is not None or found is not None
                 buckets.append(response)
-                total += size
+                room.take(size)
                 table_bytes += size
-                budget -= size
                 if len(buckets) % AT_ONCE == 0:
                     yield
             tables.append(PbFetchLogRespForTable(table_id=asked.table_id, buckets_resp=tuple(buckets)))
@@ -210,7 +211,7 @@ class Fetches:
                 handed.append(_Handed(asked.table_id, rows, table_bytes))
             if len(tables) % AT_ONCE == 0:
                 yield
-        return _Answer(tuple(tables), total, must_be_told, buckets_missing, is_loading, handed, refusals)
+        return _Answer(tuple(tables), room.taken, must_be_told, buckets_missing, is_loading, handed, refusals)
 
     def _find_remote(
         self, one: PbFetchLogReqForBucket, bucket: TableBucket, request: FetchLogRequest, *, time_is_up: bool
@@ -242,13 +243,23 @@ class Fetches:
             records=b"",
         )
 
+    def _look_away(
+        self, one: PbFetchLogReqForBucket, bucket: TableBucket, connection: ServerConnection
+    ) -> PbFetchLogRespForBucket:
+        """An answer that is full says of a bucket only how far it goes; its rows, and what is wrong with them, later.
+
+        Clients expect an entry for each bucket, and begin their next request with those that gave nothing.
+        """
+        self._buckets.table(bucket)
+        self._note_progress(connection, bucket, max(one.fetch_offset, 0))
+        return self._nothing_yet(one, bucket)
+
     def _read_bucket(
         self,
         asked: PbFetchLogReqForTable,
         one: PbFetchLogReqForBucket,
         bucket: TableBucket,
-        budget: int,
-        at_least_one: bool,
+        room: AnswerRoom,
         connection: ServerConnection,
         follower: int,
     ) -> tuple[PbFetchLogRespForBucket, Selection]:
@@ -261,7 +272,10 @@ class Fetches:
         elif offset < log.start_offset:
             self._refuse_expired(table, bucket, offset, log.start_offset)
         end = log.end_offset if follower >= 0 else visible_end
-        read = log.read(offset, max(0, min(one.max_fetch_bytes, budget)), at_least_one=at_least_one, until=end)
+        bytes_max = max(0, min(one.max_fetch_bytes, room.left))
+        read = log.read(offset, bytes_max, at_least_one=not room.taken, until=end)
+        if not read.data and not read.reaches_end and bytes_max < one.max_fetch_bytes:
+            room.note_miss()
         selected = self._selections.select(table, asked, read, end if read.reaches_end else offset)
         self._note_progress(connection, bucket, selected.next_offset)
         response = PbFetchLogRespForBucket(
