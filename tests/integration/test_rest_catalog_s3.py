@@ -13,6 +13,7 @@ from lake_tables import S3Warehouse
 from seaweed import ROLE_ARN, Bucket
 from server_process import ServerProcess
 from tiering_runs import TIERED
+from trino_requests import create_as_trino
 
 import lakeward
 from lakeward.client.admin.lake import TieringRound
@@ -180,3 +181,28 @@ def test_tables_of_others_are_written_with_vended_keys(world: World, database: s
             reader.purge_table(name)
         reader.drop_namespace(f"{database}_lab")
         assert set(world.warehouse.rglob("*")) == committed
+
+
+def test_a_table_is_made_in_an_empty_folder_of_its_writers_choice(world: World, database: str) -> None:
+    """As Trino wants it: nothing lies there before it does; versions of the table lie under its name. Purged, all goes.
+
+    Between, the table is written and read as any other.
+    """
+    import pyarrow as pa
+
+    with world.catalog("--others", "write") as catalog:
+        bucket = world.warehouse.bucket
+        own = {"s3.access-key-id": bucket.access_key, "s3.secret-access-key": bucket.secret_key}
+        lab, before = f"{database}_lab", set(world.warehouse.rglob("*"))
+        catalog.ask("POST", "/v1/namespaces", json={"namespace": [lab]}).raise_for_status()
+        above = catalog.ask("GET", f"/v1/namespaces/{lab}").json()["properties"]["location"]
+        assert above == f"{world.warehouse}/{lab}"
+        create_as_trino(catalog, lab, "tries", f"{above}/tries-{'0a' * 16}")
+        assert not [path for path in world.warehouse.rglob("*") if "/tries-" in path]
+        reader = catalog.pyiceberg(**own)
+        reader.load_table(f"{lab}.tries").append(pa.table({"id": pa.array([1], pa.int64())}))
+        assert reader.list_tables(lab) == [(lab, "tries")]
+        assert catalog.pyiceberg(**own).load_table(f"{lab}.tries").scan().to_arrow().num_rows == 1
+        reader.purge_table(f"{lab}.tries")
+        reader.drop_namespace(lab)
+        assert set(world.warehouse.rglob("*")) == before

@@ -12,6 +12,7 @@ from catalog_process import CatalogProcess
 from logins import ASKING, JAAS
 from server_process import ServerProcess
 from tiering_runs import TIERED, Warehouse
+from trino_requests import SORTED, create_as_trino, staged
 
 import lakeward
 
@@ -53,10 +54,11 @@ def test_pyiceberg_creates_changes_and_drops(world: World) -> None:
     from pyiceberg.types import StringType
 
     catalog = world.catalog.pyiceberg()
+    where = {"location": f"{(world.lake.directory / 'lab').as_uri()}"}
     catalog.create_namespace("lab", {"owner": "ada"})
-    assert catalog.load_namespace_properties("lab") == {"owner": "ada"}
+    assert catalog.load_namespace_properties("lab") == {"owner": "ada", **where}
     catalog.update_namespace_properties("lab", {"owner"}, {"team": "x"})
-    assert catalog.load_namespace_properties("lab") == {"team": "x"}
+    assert catalog.load_namespace_properties("lab") == {"team": "x", **where}
     table = catalog.create_table("lab.tries", ROWS.schema)
     table.append(ROWS)
     outdated = catalog.load_table("lab.tries")
@@ -103,6 +105,43 @@ def test_duckdb_creates_and_inserts(world: World) -> None:
         assert duck.execute("SELECT count(*) FROM lake.lab.tries").fetchall() == [(2,)]
         duck.execute("DROP TABLE lake.shop.copied")
     assert [row["id"] for row in rows(world.catalog.pyiceberg().load_table("lab.tries"))] == [1, 11]
+
+
+def test_a_table_is_made_where_its_writer_says_before_it_is_there(world: World) -> None:
+    """As Trino does: in a folder of its own choice below the namespace, empty until the table is committed."""
+    ask = world.catalog.ask
+    for namespace in ("lab", "shop"):
+        if namespace == "lab":
+            ask("POST", "/v1/namespaces", json={"namespace": ["lab"], "properties": {}}).raise_for_status()
+        above = ask("GET", f"/v1/namespaces/{namespace}").json()["properties"]["location"]
+        for name in ("tries", "by-hand"):
+            create_as_trino(world.catalog, namespace, name, f"{above}/{name}-{'0a' * 16}")
+            table = world.catalog.pyiceberg().load_table((namespace, name))
+            table.append(pa.table({"id": pa.array([1], pa.int64())}))
+            assert rows(table) == [{"id": 1}]
+    for wrong in ("other-0a0a", "tries-a-0a0a", "by_hand", "tries-"):
+        answer = ask("POST", "/v1/namespaces/lab/tables", json=staged("tries2", f"{above}/{wrong}"))
+        assert answer.status_code == 400, wrong
+    for changed in ("/v1/namespaces", "/v1/namespaces/lab/properties"):
+        elsewhere = {"location": "s3://elsewhere/lab"}
+        answer = ask("POST", changed, json={"namespace": ["lab2"], "properties": elsewhere, "updates": elsewhere})
+        assert answer.status_code == 400
+        assert "leave the location out" in answer.text
+    assert ask("GET", "/v1/namespaces/lab2").status_code == 404
+
+
+def test_a_table_is_replaced_by_one_that_is_not_sorted(world: World) -> None:
+    """CREATE OR REPLACE of Trino and Spark: "not sorted" is the order 0, added after a higher one, and meant by -1."""
+    ask, where = world.catalog.ask, "/v1/namespaces/shop/tables"
+    sorted_ = {"order-id": 1, "fields": [SORTED]}
+    ask("POST", where, json={**staged("tries"), "stage-create": False, "write-order": sorted_}).raise_for_status()
+    updates = [
+        {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+    answer = ask("POST", f"{where}/tries", json={"requirements": [], "updates": updates})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["metadata"]["default-sort-order-id"] == 0
 
 
 def test_tables_of_the_cluster_are_left_alone(world: World) -> None:

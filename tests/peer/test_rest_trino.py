@@ -59,7 +59,7 @@ def story(server: ServerProcess, seaweed: SeaweedFs, tmp_path_factory: pytest.Te
     warehouse = S3Warehouse(bucket)
     arguments = [part for key, value in warehouse.properties.items() for part in ("--lake", f"{key}={value}")]
     with (
-        CatalogProcess(server.bootstrap, place / "log", *arguments, *AT_ONCE) as catalog,
+        CatalogProcess(server.bootstrap, place / "log", *arguments, *AT_ONCE, "--others", "write") as catalog,
         TrinoServer(
             _HOME,
             place / "trino",
@@ -126,3 +126,37 @@ def test_catalogs_are_looked_through(story: Story) -> None:
     assert ("listed",) in ask("SHOW TABLES FROM lake.trino")
     assert ("listed",) in ask('SHOW TABLES FROM lake."now.trino"')
     assert len(ask('SELECT * FROM lake."now.trino"."listed$snapshots"')) == 1
+
+
+def test_tables_of_others_are_written(story: Story) -> None:
+    """By all that Trino has for it, into the lake of the cluster, beside the cluster's own tables."""
+    table = story.table("source")
+    table.append([{"id": 1, "item": "boots", "amount": 1}])
+    ask = story.engine.ask
+    ask("CREATE SCHEMA lake.lab")
+    ask("CREATE TABLE lake.lab.tries (id bigint, item varchar) WITH (partitioning = ARRAY['bucket(id, 2)'])")
+    ask("INSERT INTO lake.lab.tries VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    ask("DELETE FROM lake.lab.tries WHERE id = 2")
+    ask("UPDATE lake.lab.tries SET item = 'c!' WHERE id = 3")
+    ask(
+        "MERGE INTO lake.lab.tries t USING (VALUES (1, 'a!'), (9, 'new')) s(id, item) ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET item = s.item WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.item)"
+    )
+    ask("ALTER TABLE lake.lab.tries ADD COLUMN note varchar")
+    ask("ALTER TABLE lake.lab.tries RENAME COLUMN note TO remark")
+    ask("ALTER TABLE lake.lab.tries EXECUTE optimize")
+    assert sorted(ask("SELECT id, item, remark FROM lake.lab.tries")) == [
+        (1, "a!", None),
+        (3, "c!", None),
+        (9, "new", None),
+    ]
+    ask("CREATE TABLE lake.lab.copied WITH (sorted_by = ARRAY['id']) AS SELECT id, item FROM lake.\"now.trino\".source")
+    assert ask("SELECT id, item FROM lake.lab.copied") == [(1, "boots")]
+    ask("CREATE OR REPLACE TABLE lake.lab.copied AS SELECT 7 AS x")
+    assert ask("SELECT x FROM lake.lab.copied") == [(7,)]
+    with pytest.raises(Exception, match="create"):  # the cluster's own table is written in the cluster
+        ask("CREATE TABLE lake.trino.source (x integer)")
+    for name in ("tries", "copied"):
+        ask(f"DROP TABLE lake.lab.{name}")
+    ask("DROP SCHEMA lake.lab")
+    assert ("lab",) not in ask("SHOW SCHEMAS FROM lake")

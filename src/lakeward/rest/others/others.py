@@ -33,6 +33,7 @@ _ANSWERS = {
     Trouble.NOT_DONE: (406, "UnsupportedOperationException"),
 }
 _TABLES_MAX = 100
+_LOCATION = "location"
 
 
 class Others:
@@ -62,11 +63,12 @@ class Others:
             return self._tables.namespaces()
 
     def properties(self, conn: Connection, namespace: str) -> dict[str, str]:
-        """Those of a namespace; none where only the cluster has it."""
-        if not self.are_for(conn) or namespace not in self.namespaces(conn):
+        """Those of a namespace, and where its tables lie, for writers that choose a folder themselves: Trino does."""
+        if not self.are_for(conn):
             return {}
         with _in_protocol_words():
-            return self._tables.namespace(namespace)
+            known = self._tables.namespace(namespace) if namespace in self._tables.namespaces() else {}
+            return {**known, _LOCATION: self._tables.folder(namespace)}
 
     def tables(self, conn: Connection, namespace: str) -> list[str]:
         """Names of a namespace that are not the cluster's."""
@@ -96,7 +98,8 @@ class Others:
         if name in conn.databases():
             raise RestError(409, "AlreadyExistsException", f"{name} is a database of the cluster.")
         with _in_protocol_words():
-            self._tables.create_namespace(name, properties)
+            self._check_location(name, properties)
+            self._tables.create_namespace(name, {k: v for k, v in properties.items() if k != _LOCATION})
         return {"namespace": [name], "properties": properties}
 
     def drop_namespace(self, conn: Connection, name: str) -> None:
@@ -113,8 +116,10 @@ class Others:
         removals = told.get("removals") or []
         if not isinstance(removals, list) or not all(isinstance(key, str) for key in removals):
             raise bad_request("removals are names of properties.")
+        updates = texts_given(told.get("updates"))
         with _in_protocol_words():
-            return self._tables.change_namespace(name, removals, texts_given(told.get("updates")))
+            self._check_location(name, updates)
+            return self._tables.change_namespace(name, removals, updates)
 
     def create(self, conn: Connection, namespace: str, told: Mapping[str, Any]) -> OtherTable:
         """Make a table, or say what it would be."""
@@ -188,6 +193,14 @@ class Others:
         raise forbidden(
             f"{namespace}.{name} is a table of the cluster and cannot be changed here: write rows to the cluster."
         )
+
+    def _check_location(self, namespace: str, properties: Mapping[str, str]) -> None:
+        """Refuse a folder that the namespace does not have."""
+        folder = self._tables.folder(namespace)
+        if properties.get(_LOCATION, folder).rstrip("/") != folder:
+            raise bad_request(
+                f"Tables of {namespace} lie in {folder}, and not in {properties[_LOCATION]}: leave the location out."
+            )
 
     def _ensure_namespace(self, conn: Connection, name: str) -> None:
         """A database of the cluster is a namespace of the lake as soon as somebody else has a table in it."""

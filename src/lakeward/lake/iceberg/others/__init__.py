@@ -2,5 +2,6 @@
 
 other_tables   OtherTables: namespaces and tables of a lake, looked at and removed
 other_changes  OtherChanges: tables are created and changed, as Iceberg's REST protocol says it
+last_added     what "the last one added" of a request is, by its number
 other_errors   what pyiceberg says of it, in few words
 """

@@ -17,6 +17,7 @@ from pyiceberg.table.sorting import UNSORTED_SORT_ORDER
 from pyiceberg.table.update import AssertCreate
 
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
+from lakeward.lake.iceberg.others.last_added import with_last_added
 from lakeward.lake.iceberg.others.other_errors import OtherError, Trouble, told_plainly
 from lakeward.lake.iceberg.others.other_tables import OtherTable, OtherTables, is_below, is_tiered
 from lakeward.lake.iceberg.read.lake_files import is_local, local_path
@@ -79,7 +80,7 @@ class OtherChanges:
 
     def _parse_request(self, namespace: str, name: str, request: Mapping[str, Any]) -> CommitTableRequest:
         identifier = {"namespace": [namespace], "name": name}
-        return _COMMIT.validate_json(json.dumps({**request, "identifier": identifier}))
+        return _COMMIT.validate_json(json.dumps({**with_last_added(request), "identifier": identifier}))
 
     def _check(self, namespace: str, name: str, asked: CommitTableRequest) -> Table | None:
         """Refuse what cannot be, before anything is written; the table as it is."""
@@ -96,7 +97,7 @@ class OtherChanges:
     def _new_location(self, namespace: str, asked: CreateTableRequest) -> str:
         if asked.location is not None:
             return asked.location.rstrip("/")
-        folder = f"{self._tables.warehouse}/{namespace}"
+        folder = self._tables.folder(namespace)
         if isinstance(self._catalog, BucketCatalog):
             return f"{folder}/{asked.name}"  # the folder is the table's name there
         # A table of the same name may have been renamed and still lie in a folder of that name.
@@ -115,23 +116,23 @@ class OtherChanges:
             raise OtherError(
                 Trouble.WRONG,
                 f"{namespace}.{name} cannot lie in {location}: leave the location out, and one is chosen in "
-                f"{self._tables.warehouse}/{namespace}.",
+                f"{self._tables.folder(namespace)}.",
             )
         path = new.properties.get(_METADATA_PATH)
         if path is not None and not is_below(path, location):
             raise OtherError(Trouble.WRONG, f"{_METADATA_PATH} must be below {location}.")
 
     def _is_own_folder(self, namespace: str, name: str, location: str) -> bool:
-        above = f"{self._tables.warehouse}/{namespace}"
+        """Whether a table may lie there: `<name>-<ending>`, as Trino chooses and we do, or, in a bucket, its name."""
+        above = self._tables.folder(namespace)
         if not is_below(location, above):
             return False
-        if isinstance(self._catalog, BucketCatalog):
-            return location == f"{above}/{name}"
         folder = location.removeprefix(f"{above}/")
-        own = _folder_name(name)
-        return (
-            folder.startswith(f"{own}-") and "/" not in folder and not self._catalog.table_exists((namespace, folder))
-        )
+        if isinstance(self._catalog, BucketCatalog) and folder == name:
+            return True
+        own, _, ending = folder.rpartition("-")
+        fits = own in (name, _folder_name(name)) and ending and "/" not in folder
+        return bool(fits) and not self._catalog.table_exists((namespace, folder))
 
 
 def _make_folders(location: str) -> None:

@@ -68,6 +68,10 @@ class OtherTables:
         with told_plainly():
             return {k: v for k, v in self.catalog.load_namespace_properties((name,)).items() if k != "exists"}
 
+    def folder(self, name: str) -> str:
+        """Where the tables of a namespace lie."""
+        return f"{self.warehouse}/{name}"
+
     def create_namespace(self, name: str, properties: Mapping[str, str]) -> None:
         """Make one."""
         with told_plainly():
@@ -118,7 +122,7 @@ class OtherTables:
         found = self.find(namespace, name)
         with told_plainly():
             self.catalog.drop_table((namespace, name))
-        if purges and is_below(found.location(), f"{self.warehouse}/{namespace}"):
+        if purges and is_below(found.location(), self.folder(namespace)):
             self._remove_folder(found.location())
 
     def rename(self, old: tuple[str, str], new: tuple[str, str]) -> None:
