@@ -36,6 +36,8 @@ class Child(subprocess.Popen[Any]):
     def __init__(self, command: Any, **options: Any) -> None:
         self._is_known = False
         with _lock, _hold_signals():
+            if _ended == {os.getpid()}:
+                raise ChildProcessError("This program is about to end; it starts no other.")
             _warden.begin()  # it is there before the child is
             super().__init__(command, **{"start_new_session": True, **options})
             _running.add(self)
@@ -87,8 +89,12 @@ def running_children() -> set[Child]:
 
 
 def stop_children(patience_s: float = _LAST_PATIENCE_S) -> None:
-    """Stop all that still run."""
-    for child in list(_running) if _warden.is_ours else ():
+    """Stop all that still run; from now on none begins, since who calls this is about to end."""
+    with _lock:  # one that another thread is starting just now is among them
+        _ended.clear()
+        _ended.add(os.getpid())
+        left = list(_running) if _warden.is_ours else []
+    for child in left:
         child.stop(patience_s)
 
 
@@ -169,6 +175,8 @@ class _Warden:
 
 
 _running: set[Child] = set()
+#: The process that has stopped its children for good; a fork of it has an end of its own.
+_ended: set[int] = set()
 _lock = threading.RLock()
 _warden = _Warden()
 atexit.register(stop_children)

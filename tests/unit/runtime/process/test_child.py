@@ -114,6 +114,44 @@ def test_an_interrupt_leaves_no_child_half_started() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+_LATE = """
+import os, threading, time
+from lakeward.runtime.process.child import Child
+
+def half_started():
+    os.write(1, str(os.getpid()).encode())
+    os.write(half, b"!")
+    time.sleep(0.5)
+
+begun, half = os.pipe()
+threading.Thread(target=Child, args=(["sleep", "600"],), kwargs={"preexec_fn": half_started}, daemon=True).start()
+os.read(begun, 1)
+"""
+
+
+def test_a_child_that_is_half_started_at_the_end_is_stopped() -> None:
+    """As Spark's Java, when Ctrl-C comes in that moment: it was in nobody's books, and went on without us."""
+    done = subprocess.run(
+        [sys.executable, "-c", _LATE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=True
+    )
+    child = int(done.stdout)
+    assert eventually(lambda: not psutil.pid_exists(child))
+
+
+def test_nothing_begins_after_the_end() -> None:
+    """What a thread was about to start when its program was stopped is not started any more."""
+    code = """
+from lakeward.runtime.process.child import Child, stop_children
+stop_children(0)
+try:
+    Child(["sleep", "600"])
+except ChildProcessError as refused:
+    print(refused)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "This program is about to end; it starts no other.\n", done.stderr
+
+
 def test_a_process_ends_when_the_other_side_hangs_up() -> None:
     """In the middle of its work too."""
     ours, theirs = socket.socketpair()
