@@ -58,8 +58,9 @@ def arrow_of(data: Any, schema: Schema, each_has: Iterable[str] = ()) -> Iterato
     required = frozenset(each_has)
     if type(data).__name__ == "LazyFrame":
         raise ErrorCode.INVALID_TARGET_COLUMN.error("A LazyFrame has no rows yet; call .collect() first.")
-    frame = frame_as_table(data)
-    if frame is not None:
+    if _is_pandas(data) and len(data):
+        yield _of_pandas(data, schema)
+    elif (frame := frame_as_table(data)) is not None:
         yield frame
     elif isinstance(data, pa.RecordBatchReader):
         yield from data
@@ -88,6 +89,19 @@ def frame_as_table(data: Any) -> Rows | None:
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):  # polars, duckdb, …
         return pa.table(data)
     return None
+
+
+def _of_pandas(frame: Any, schema: Schema) -> Rows:
+    """What pandas has, by the types of its own where they say enough."""
+    target = arrow_schema(schema)
+    maps = {name for name in target.names if "map<" in str(target.field(name).type)}  # lists of pairs, or dicts
+    if maps.isdisjoint(map(str, _with_index(frame).columns)):
+        try:
+            return frame_as_table(frame)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            pass  # a column of mixed values: said below, with the column's type
+    columns = {str(name): column for name, column in _with_index(frame).items()}
+    return columns_as_table(columns, schema)
 
 
 def _of_pieces(pieces: Iterable[Any], schema: Schema, required: frozenset[str]) -> Iterator[Rows]:

@@ -158,7 +158,7 @@ def _kept_jvm() -> Iterator[None]:
     names = vars(java_gateway)
     theirs = names["Popen"]
     begun = running_children()
-    names["Popen"] = Child
+    names["Popen"] = _start_java
     try:
         yield
     finally:
@@ -167,6 +167,14 @@ def _kept_jvm() -> Iterator[None]:
             for child in running_children() - begun:
                 child.kill()  # it would only complain
                 child.wait()
+
+
+def _start_java(command: Any, **options: Any) -> Child:
+    """Without what PySpark has run between fork and exec, which is for Ctrl-C, and a child is out of its reach anyway.
+
+    A signal that comes in that moment would be ours to hear, in the half of us that is about to be Java.
+    """
+    return Child(command, **{name: value for name, value in options.items() if name != "preexec_fn"})
 
 
 def _running_session() -> SparkSession | None:

@@ -70,6 +70,27 @@ def test_pandas_numbers_with_gaps_stay_whole() -> None:
     assert [r["id"] for r in rows_of(frame)] == [1, None, 3]
 
 
+def test_maps_of_pandas_go_in_as_they_came_out() -> None:
+    """As lists of pairs, which is what Arrow gives pandas, or as dicts; a missing one is NULL."""
+    schema = Schema.of(parse_columns("id INT, m MAP<STRING, INT>, r ROW<m MAP<STRING, INT>>")[0])
+    rows = [
+        {"id": 1, "m": [("a", 1), ("b", None)], "r": {"m": [("c", 3)]}},
+        {"id": 2, "m": None, "r": None},
+        {"id": 3, "m": [], "r": {"m": None}},
+    ]
+    (batch,) = batches_of(rows, schema)
+    (again,) = batches_of(batch.to_pandas(), schema)
+    assert again.to_pylist() == rows
+    (of_dicts,) = batches_of(pd.DataFrame({"id": [1, 2], "m": [{"a": 1}, float("nan")]}), schema)
+    assert of_dicts.column("m").to_pylist() == [[("a", 1)], None]
+
+
+def test_a_column_of_mixed_values_is_refused_by_name() -> None:
+    """pandas keeps anything in a column; Arrow's own error does not say what the table has there."""
+    with pytest.raises(LakewardError, match="Column 'name' is STRING; the values do not fit"):
+        rows_of(pd.DataFrame({"id": [1, 2], "name": ["a", 5]}))
+
+
 def test_an_empty_write_is_no_rows() -> None:
     """Nothing in, nothing out."""
     assert rows_of([]) == []

@@ -46,3 +46,20 @@ def test_a_setting_that_is_nobodys_is_refused() -> None:
     """A misspelt name would otherwise do nothing, silently."""
     with pytest.raises(InvalidError, match=r"'shuffle_partitions'.*'spark\.' or 'client\.'"):
         lakeward.spark.session(shuffle_partitions=4)
+
+
+def test_between_fork_and_java_nothing_of_ours_runs() -> None:
+    """PySpark wants a hook there; a Ctrl-C in that moment showed a trace of our handler."""
+    code = """
+from pyspark import java_gateway
+from lakeward.spark.setup.spark_session import _kept_jvm
+
+def hook():
+    print("a hook ran", flush=True)
+
+with _kept_jvm():
+    java_gateway.Popen(["true"], preexec_fn=hook).wait()
+print("started")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["started"]
