@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from server_process import ServerProcess
@@ -20,6 +22,7 @@ from lakeward.query.duckdb.duck_tables import DuckTable
 from lakeward.query.duckdb.file_sql import local_path
 from lakeward.query.duckdb.hot_rows import HotLoader
 from lakeward.query.duckdb.hot_tables import hot_tables_of
+from lakeward.query.duckdb.sql_views import PlannedView
 from lakeward.query.lake.lake_cache import LakeCache
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
@@ -42,6 +45,21 @@ def lake(server: ServerProcess, tmp_path: Path) -> Iterator[Warehouse]:
     opened = Warehouse(server.bootstrap, tmp_path / "lake", is_told=True)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def is_made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Texts of views that DuckDB is told of."""
+    told: list[str] = []
+    create = PlannedView.create
+
+    def look(self: PlannedView) -> None:
+        before = dict(self._made)
+        create(self)
+        told.extend(text for ref, text in self._made.items() if before.get(ref) != text)
+
+    monkeypatch.setattr(PlannedView, "create", look)
+    return told
 
 
 @pytest.mark.parametrize("is_keyed", [False, True], ids=["log", "keys"])
@@ -194,6 +212,62 @@ def test_a_cold_file_that_goes_while_keys_are_looked_for_makes_a_new_plan(
     assert moved[0].exists()
 
 
+@pytest.mark.parametrize("is_keyed", [False, True], ids=["log", "keys"])
+def test_threads_that_ask_the_same_while_rows_come_never_see_fewer(
+    lake: Warehouse, database: str, is_keyed: bool
+) -> None:
+    """Each has views of its own, made anew whenever the table has moved."""
+    name = f"{database}.busy"
+    key = ["id"] if is_keyed else []
+    table = lake.conn.create_table(name, "id BIGINT NOT NULL", primary_key=key, buckets=2, properties=TIERED)
+    put = table.upsert if is_keyed else table.append
+    put([{"id": i} for i in range(20)])
+    lake.round(table)
+    known = 20
+    over = Event()
+
+    def ask(_: int) -> int:
+        asked = 0
+        while not over.is_set() or not asked:
+            least = known
+            for sql in ("SELECT count(*) AS n FROM {0}", "SELECT count(*) AS n FROM {0} x JOIN {0} y ON x.id = y.id"):
+                assert least <= lake.conn.sql(sql.format(name))["n"][0].as_py() <= known + 10
+            asked += 1
+        return asked
+
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(ask, number) for number in range(3)]
+        try:
+            for step in range(15):
+                put([{"id": known + i} for i in range(10)])
+                known += 10
+                if step == 7:
+                    lake.round(table)
+        finally:
+            over.set()
+        assert all(one.result() for one in asked)
+    for _ in range(2):
+        _assert_as_new(lake, name, "SELECT count(*) AS n FROM {0}")
+
+
+def test_a_repeated_query_makes_no_view(lake: Warehouse, database: str, is_made: list[str]) -> None:
+    """Where nothing moved, all of its views are there; what moved is seen."""
+    name = f"{database}.still"
+    table = lake.conn.create_table(name, "id BIGINT NOT NULL, a INT", primary_key=["id"], properties=TIERED)
+    table.upsert([{"id": i, "a": 1} for i in range(20)])
+    lake.round(table)
+    table.upsert([{"id": i, "a": 2} for i in range(5)])
+    sql = f"SELECT sum(a) AS a FROM {name}"
+    for _ in range(3):
+        assert lake.conn.sql(sql).to_pylist() == [{"a": 25}]
+    is_made.clear()
+    assert lake.conn.sql(sql).to_pylist() == [{"a": 25}]
+    assert is_made == []
+    table.upsert([{"id": 0, "a": 12}])
+    assert lake.conn.sql(sql).to_pylist() == [{"a": 35}]
+    assert is_made
+
+
 def test_kept_rows_need_the_right_to_read(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
     """Where it is taken away, the next query of the same connection is refused, though it may still describe."""
     data = tmp_path / "data-0"
@@ -218,9 +292,9 @@ def test_kept_rows_need_the_right_to_read(new_server: Callable[..., ServerProces
         assert refused.value.code is ErrorCode.AUTHORIZATION
 
 
-def _assert_as_new(lake: Warehouse, name: str) -> None:
+def _assert_as_new(lake: Warehouse, name: str, *queries: str) -> None:
     with lakeward.connect(lake.bootstrap, lake={"warehouse": str(lake.directory)}) as other:
-        for sql in _SQL:
+        for sql in queries or _SQL:
             asked = sql.format(name)
             assert lake.conn.sql(asked).to_pylist() == other.sql(asked).to_pylist(), asked
             assert lake.conn.sql(asked).to_pylist() == other.sql(asked).to_pylist(), asked

@@ -1,11 +1,18 @@
-"""DuckDB for one query. The process has one instance, since opening one takes longer than many a query."""
+"""DuckDB for one query. The process has one instance, since opening one takes longer than many a query.
+
+A database with its views takes about as long to make as a small query over them, so databases wait for the next query
+of the same tables (`kept_session`). A view is no more than its text: whoever needs the same text has no need to make it
+again, and whoever needs another one puts it in its place. Connections are new each time, with all that a query can
+leave in one: temporary tables and types, registered rows, the seed of random().
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -18,24 +25,86 @@ _lock = Lock()
 _opened: dict[int, Any] = {}
 _paths: dict[int, str] = {}
 _numbers = count()
+_idle: deque[KeptDatabase] = deque()
+#: One takes ten kilobytes.
+IDLE_MAX = 64
 #: Footers of files that were read before are remembered by path and time; their data is not, it would fill the memory.
 _SETTINGS = ("SET parquet_metadata_cache = true", "SET enable_external_file_cache = false")
+
+
+class KeptDatabase:
+    """A database of one query at a time; `views` are the texts of views in it, by who knows their names."""
+
+    def __init__(self, tables: Hashable) -> None:
+        self.tables = tables
+        self.views: dict[Hashable, str] = {}
+        self.process = os.getpid()
+        self.name = f"query_{next(_numbers)}"
+        with duck_cursor() as duck:
+            duck.execute(f"ATTACH ':memory:' AS {self.name}")
+
+    def drop(self) -> None:
+        """Nobody uses it any more."""
+        with duck_cursor() as duck:
+            duck.execute(f"DETACH {self.name}")
 
 
 @contextmanager
 def duck_session() -> Iterator[Any]:
     """A connection with a database of its own, which is gone afterwards with all views in it."""
-    duck = _instance().cursor()
-    name = f"query_{next(_numbers)}"
+    database = KeptDatabase(None)
     try:
-        duck.execute(f"ATTACH ':memory:' AS {name}")
-        duck.execute(f"USE {name}")
+        with _connection(database) as duck:
+            yield duck
+    finally:
+        database.drop()
+
+
+@contextmanager
+def kept_session(tables: Hashable) -> Iterator[tuple[Any, dict[Hashable, str]]]:
+    """The same in a database that an earlier query of exactly these tables may have left, and the views there.
+
+    Whoever makes a view notes its text. A query that fails leaves nothing.
+    """
+    database = _take(tables) or KeptDatabase(tables)
+    is_well = False
+    try:
+        with _connection(database) as duck:
+            yield duck, database.views
+        is_well = True
+    finally:
+        if not is_well:
+            database.drop()
+        elif (oldest := _put(database)) is not None:
+            oldest.drop()
+
+
+@contextmanager
+def _connection(database: KeptDatabase) -> Iterator[Any]:
+    duck = duck_cursor()
+    try:
+        duck.execute(f"USE {database.name}")
         yield duck
     finally:
         # Also while an answer was on its way that nobody took: the database must not be in use when it goes.
         duck.close()
-        with _instance().cursor() as last:
-            last.execute(f"DETACH {name}")
+
+
+def _take(tables: Hashable) -> KeptDatabase | None:
+    with _lock:
+        while _idle and _idle[0].process != os.getpid():
+            _idle.popleft()  # those of the process that this one was forked from
+        found = next((one for one in reversed(_idle) if one.tables == tables), None)
+        if found is not None:
+            _idle.remove(found)
+        return found
+
+
+def _put(database: KeptDatabase) -> KeptDatabase | None:
+    """Let it wait; the one that has waited longest makes room."""
+    with _lock:
+        _idle.append(database)
+        return _idle.popleft() if len(_idle) > IDLE_MAX else None
 
 
 def duck_cursor() -> Any:

@@ -82,15 +82,18 @@ class PlanView:
         if self._can_keep(rest):
             self._hot = kept.rows(self._conn, self._table, self._request, self._plan, is_joined=self._is_joined)
 
-    def create(self, view: str) -> None:
-        """Create it."""
+    @property
+    def lasts(self) -> bool:
+        """Whether the text that `begin` gave means the same as long as what it names is there: files, kept tables."""
+        return not self._made
+
+    def begin(self) -> str:
+        """Begin to read; the text of the view. The same text is the same rows: files and kept tables never change."""
         lakes, rest = self._halves()
         self.scanned = tuple(lakes)
         parts = list(self._parts(lakes, rest) if self._hot is None else self._kept_parts(self._hot, lakes, rest))
         columns = ", ".join(quote(name) for name in self._schema.names)
-        self._duck.execute(
-            f"CREATE OR REPLACE VIEW {view} AS " + " UNION ALL ".join(f"SELECT {columns} FROM {p}" for p in parts)
-        )
+        return " UNION ALL ".join(f"SELECT {columns} FROM {part}" for part in parts)
 
     def _halves(self) -> tuple[list[LakeSplit], list[Split]]:
         """What DuckDB scans, with the changes to it, and the rest, which is read here."""
@@ -225,7 +228,7 @@ class PlanView:
         selected = select_sql(rows.schema, name)
         if not self._is_joined:
             return f"({selected})"
-        self._duck.execute(f"CREATE TABLE {name}_rows AS {selected}")
+        self._duck.execute(f"CREATE TEMP TABLE {name}_rows AS {selected}")  # it goes with the connection
         self._duck.unregister(name)
         return f"{name}_rows"
 

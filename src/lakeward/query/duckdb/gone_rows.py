@@ -96,6 +96,9 @@ class GoneBits:
 
     _function: BitFunction
     _bits: Mapping[str, _Bits] = field(default_factory=dict)
+    #: The last answer of `leave_out`, by the files it is for: the next query mostly asks for the same, and finds its
+    #: view made if the number in it is the same.
+    _last: dict[tuple[str, ...], LeftOut] = field(default_factory=dict)
 
     @property
     def files(self) -> frozenset[str]:
@@ -124,7 +127,13 @@ class GoneBits:
 
     def leave_out(self, paths: Sequence[str]) -> LeftOut:
         """A condition."""
-        return _Asked(self._function, [self._bits.get(local_path(path)) for path in paths])
+        key = tuple(paths)
+        found = self._last.get(key)
+        if found is None:
+            found = _Asked(self._function, [self._bits.get(local_path(path)) for path in paths])
+            self._last.clear()
+            self._last[key] = found
+        return found
 
 
 class _Asked(LeftOut):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lakeward.errors import LakewardError
 from lakeward.options.spark import LAKE_PREFIX
-from lakeward.query.duckdb.duck_session import duck_session
+from lakeward.query.duckdb.duck_session import kept_session
 from lakeward.query.duckdb.hot_tables import hot_tables_of
 from lakeward.query.duckdb.keyword_hint import keyword_hint
 from lakeward.query.duckdb.sql_tree import SqlTree
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakeward.client.blocking.sync import Connection
+
+#: Queries whose trees are remembered, by their texts, and how long a text may be for that.
+_SEEN_QUERIES_MAX, _SEEN_SQL_MAX = 64, 8192
 
 
 def run_sql(
@@ -35,7 +39,7 @@ def run_sql(
 
 def _run(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[str, str]) -> pa.Table:
     try:
-        tree = SqlTree(sql)
+        tree = (_tree_of if len(sql) <= _SEEN_SQL_MAX else SqlTree)(sql)
     except LakewardError as wrong:
         raise wrong.code.error(wrong.message + keyword_hint(conn, sql, names)) from wrong
     given = {LAKE_PREFIX + key: value for key, value in conn.lake_properties.items()} | dict(options)
@@ -43,12 +47,19 @@ def _run(conn: Connection, sql: str, options: Mapping[str, str], names: Mapping[
     return replan(conn, lambda: _answer(sql, SqlViews(conn, tree, given, short, hot_tables_of(conn.inner))))
 
 
+@lru_cache(maxsize=_SEEN_QUERIES_MAX)
+def _tree_of(sql: str) -> SqlTree:
+    return SqlTree(sql)
+
+
 def _answer(sql: str, views: SqlViews) -> pa.Table:
     import duckdb
 
-    with duck_session() as duck:
+    with kept_session(views.tables) as (duck, made):
         try:
-            for planned in views.plan_each(duck):  # what is hot of one is on its way while the next is planned
+            for planned in views.plan_each(
+                duck, made=made
+            ):  # what is hot of one is on its way while the next is planned
                 planned.create()
             answer = duck.execute(sql).to_arrow_table()
         except duckdb.Error as wrong:

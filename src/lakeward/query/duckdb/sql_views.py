@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -36,13 +36,21 @@ class PlannedView:
     plan: Plan
     view: PlanView
     _duck: Any
+    #: The texts of views that are there.
+    _made: dict[Hashable, str]
 
     def create(self) -> None:
-        """Begin to read, and make the view."""
+        """Begin to read, and make the view, unless the very same is there."""
+        text = self.view.begin()
+        if self._made.get(self.ref) == text:
+            return
+        self._made.pop(self.ref, None)
         if self.ref.schema:
             self._duck.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(self.ref.schema)}")
         name = ".".join(quote(part) for part in (self.ref.schema, self.ref.table) if part)
-        self.view.create(name)
+        self._duck.execute(f"CREATE OR REPLACE VIEW {name} AS {text}")
+        if self.view.lasts:
+            self._made[self.ref] = text
 
 
 class SqlViews:
@@ -65,15 +73,25 @@ class SqlViews:
         self._options = options
         self._names = names
         self._views: list[PlanView] = []
+        #: As DuckDB tells names apart.
+        self._refs = {ref.name.lower(): ref for ref in tree.tables()}
 
-    def plan_each(self, duck: Any, plan_table: Planner = plan_once) -> Iterator[PlannedView]:
-        """Each table, as soon as it is planned; several are planned side by side."""
-        refs = {ref.name.lower(): ref for ref in self._tree.tables()}.values()  # as DuckDB tells names apart
-        for planned in side_by_side([partial(self._plan, duck, ref, plan_table) for ref in refs]):
+    @property
+    def tables(self) -> Hashable:
+        """What tells queries of the same tables from others."""
+        return frozenset(self._refs.values())
+
+    def plan_each(
+        self, duck: Any, plan_table: Planner = plan_once, made: dict[Hashable, str] | None = None
+    ) -> Iterator[PlannedView]:
+        """Each table, as soon as it is planned; several are planned side by side. `made` are views that `duck` has."""
+        there = {} if made is None else made
+        works = [partial(self._plan, duck, ref, plan_table, there) for ref in self._refs.values()]
+        for planned in side_by_side(works):
             self._views.append(planned.view)
             yield planned
 
-    def _plan(self, duck: Any, ref: TableRef, plan_table: Planner) -> PlannedView:
+    def _plan(self, duck: Any, ref: TableRef, plan_table: Planner, made: dict[Hashable, str]) -> PlannedView:
         name = self._names.get(ref.name.lower(), ref.name)
         asked, table = _correct_case(self._conn, ReadRequest.of_name(name, options=self._options))
         schema = table.info.schema
@@ -83,7 +101,7 @@ class SqlViews:
         view = PlanView(self._conn, duck, table, request, plan, is_joined=not self._tree.is_plain)
         if self._kept is not None:
             view.look_up(self._kept)
-        return PlannedView(ref, request, plan, view, duck)
+        return PlannedView(ref, request, plan, view, duck, made)
 
     def close(self) -> None:
         """Stop reading what nobody has asked for."""

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from lakeward.query.duckdb.duck_session import duck_cursor, duck_session
+from lakeward.query.duckdb.duck_session import IDLE_MAX, duck_cursor, duck_session, kept_session
 
 
 def left_behind() -> list[str]:
@@ -45,6 +45,7 @@ def test_nothing_is_left_of_a_query() -> None:
     """Neither of one that failed, nor of one whose answer nobody took."""
     rows = pa.table({"n": range(100_000)})
     gone = weakref.ref(rows)
+    before = left_behind()
     with duck_session() as duck:
         duck.register("_rows", rows)
         duck.execute("CREATE VIEW t AS SELECT * FROM _rows")
@@ -55,19 +56,61 @@ def test_nothing_is_left_of_a_query() -> None:
     del rows
     gc.collect()
     assert gone() is None
-    assert left_behind() == []
+    assert left_behind() == before
+
+
+def test_a_database_waits_for_the_next_query_of_the_same_tables() -> None:
+    """With its views, which others do not see; not with what else a query leaves in a connection."""
+    with kept_session(frozenset({"kept.a"})) as (duck, views):
+        duck.execute("CREATE VIEW a AS SELECT 1 AS n")
+        views["a"] = "SELECT 1 AS n"
+        duck.execute("CREATE TEMP TABLE mine AS SELECT 1")
+        duck.register("given", pa.table({"n": [1]}))
+        with kept_session(frozenset({"kept.a"})) as (other, others_views):  # at the same time
+            assert others_views == {}
+            with pytest.raises(duckdb.CatalogException):
+                other.execute("FROM a")
+    with kept_session(frozenset({"kept.b"})) as (duck, views), pytest.raises(duckdb.CatalogException):
+        duck.execute("FROM a")
+    with kept_session(frozenset({"kept.a"})) as (duck, views):
+        assert views == {"a": "SELECT 1 AS n"}
+        assert duck.execute("FROM a").fetchall() == [(1,)]
+        for name in ("mine", "given"):
+            with pytest.raises(duckdb.CatalogException):
+                duck.execute(f"FROM {name}")
+
+
+def test_a_database_of_a_query_that_failed_is_not_kept() -> None:
+    """Nobody knows what is in it."""
+    before = left_behind()
+    with pytest.raises(duckdb.CatalogException), kept_session(frozenset({"kept.c"})) as (duck, _):
+        duck.execute("FROM nothing")
+    assert left_behind() == before
+
+
+def test_few_databases_wait() -> None:
+    """The one that has waited longest goes."""
+    for number in range(IDLE_MAX + 3):
+        with kept_session(number) as (duck, views):
+            duck.execute("CREATE VIEW v AS SELECT 1")
+            views["v"] = "SELECT 1"
+    assert len(left_behind()) == IDLE_MAX
+    with kept_session(2) as (_, views):
+        assert views == {}
+    with kept_session(IDLE_MAX + 2) as (_, views):
+        assert views
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_has_an_instance_of_its_own() -> None:
     """As Spark's workers are made."""
-    with duck_session() as duck:
-        duck.execute("SELECT 1")
+    with kept_session("forked") as (duck, views):
+        views["v"] = "SELECT 1"
     child = os.fork()
     if not child:
         try:
-            with duck_session() as duck:
-                ok = duck.execute("SELECT sum(range) FROM range(100000)").fetchone()[0] == 4999950000
+            with kept_session("forked") as (duck, views):
+                ok = not views and duck.execute("SELECT sum(range) FROM range(100000)").fetchone()[0] == 4999950000
         finally:
             os._exit(0 if ok else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

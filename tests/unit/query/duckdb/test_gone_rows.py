@@ -101,3 +101,12 @@ def test_a_column_that_is_called_like_the_number_of_a_file_is_not_taken_for_it()
     """DuckDB would hand over the column."""
     assert isinstance(no_gone_rows(["id"]), GoneBits)
     assert isinstance(no_gone_rows(["id", "File_Index"]), GoneTable)
+
+
+def test_the_same_scan_is_told_in_the_same_words(files: list[LakeFile]) -> None:
+    """So that a view of it need not be made again; another scan has its own words."""
+    gone = as_bits().with_rows([places({(0, 1), (2, 5)}, files)], files)
+    paths = [file.path for file in files]
+    assert gone.leave_out(paths).sql == gone.leave_out(paths).sql
+    assert gone.leave_out(paths).sql != gone.leave_out(paths[::-1]).sql
+    assert gone.leave_out(paths).sql != gone.with_rows([places({(1, 1)}, files)], files).leave_out(paths).sql
