@@ -114,6 +114,23 @@ def test_a_server_that_comes_back(server: ServerProcess, tmp_path: Path) -> None
     world.lake.close()
 
 
+def test_a_list_of_manifests_that_goes_while_a_table_is_looked_at(server: ServerProcess, tmp_path: Path) -> None:
+    """As when its snapshot expires: the answer is to ask again, and then it is there."""
+    world = World(server, tmp_path)
+    where = "/v1/namespaces/shop/tables/orders%24now"
+    with CatalogProcess(server.bootstrap, tmp_path / "log", *world.place, "--refresh", "0 s") as catalog:
+        assert catalog.ask("GET", where).status_code == 200
+        manifests = next((tmp_path / "lake" / "shop" / "orders" / "metadata").glob("snap-*.avro"))
+        manifests.rename(tmp_path / "kept")
+        world.table.upsert(orders(100, 5))
+        answer = catalog.ask("GET", where)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (503, "ServiceUnavailableException")
+        (tmp_path / "kept").rename(manifests)
+        assert len(catalog.rows_by_pyiceberg("shop.orders$now")) == 35
+    assert "Traceback" not in catalog.log_text
+    world.lake.close()
+
+
 def test_two_catalogs_leave_each_other_alone(server: ServerProcess, tmp_path: Path) -> None:
     """What one clears up is its own; the other's readers go on."""
     world = World(server, tmp_path)

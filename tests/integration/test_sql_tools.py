@@ -15,15 +15,22 @@ from server_process import ServerProcess
 from sql_server_process import SqlServerProcess
 from sql_shop import sql_shop
 
+import lakeward
+
 pytestmark = pytest.mark.slow
-_SHOP = "tooled_shop"
+_SHOP, _OTHER = "tooled_shop", "a_shop_before_it"
 
 
 @pytest.fixture(scope="module")
 def shop(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlServerProcess]:
-    """One for all tests of this file."""
-    with sql_shop(server.bootstrap, tmp_path_factory.mktemp("shop"), _SHOP) as started:
-        yield started
+    """One for all tests of this file. Another shop has tables of the same names, with other keys."""
+    with lakeward.connect(server.bootstrap) as conn:
+        conn.create_database(_OTHER)
+        for name in ("orders", "clicks"):
+            conn.create_table(f"{_OTHER}.{name}", "dt STRING, id BIGINT", primary_key=["dt", "id"])
+        with sql_shop(server.bootstrap, tmp_path_factory.mktemp("shop"), _SHOP) as started:
+            yield started
+        conn.drop_database(_OTHER, cascade=True)
 
 
 @pytest.fixture
@@ -58,10 +65,19 @@ _OF_ORDERS = "indrelid = 'orders'::regclass"
             [("numeric", "numeric_recv")],
         ),
         # Values of a series in a SELECT are rows (ODBC's foreign keys).
-        ("SELECT generate_series(array_lower(conkey, 1), 2) AS n FROM pg_constraint", [(1,), (2,)]),
+        (
+            (
+                "SELECT generate_series(array_lower(conkey, 1), 2) AS n FROM pg_constraint "
+                "WHERE conrelid = 'orders'::regclass"
+            ),
+            [(1,), (2,)],
+        ),
         # Names in quotes without a schema are of the catalog, too (Metabase).
         (
-            'SELECT "c"."relname" FROM "pg_class" AS "c" WHERE "c"."relkind" = \'r\' ORDER BY 1',
+            (
+                'SELECT "c"."relname" FROM "pg_class" AS "c" WHERE "c"."relkind" = \'r\' AND '
+                'pg_table_is_visible("c"."oid") ORDER BY 1'
+            ),
             [("clicks",), ("orders",)],
         ),
         ('SELECT count(*) FROM "pg_stat_user_tables"', [(0,)]),
@@ -84,6 +100,8 @@ _OF_ORDERS = "indrelid = 'orders'::regclass"
             [("clicks",), ("orders",)],
         ),
         (f"SELECT to_regclass('{_SHOP}.orders') IS NOT NULL, quote_ident('Ab')", [(True, '"Ab"')]),
+        (f"SELECT to_regclass('orders') = '{_SHOP}.orders'::regclass, to_regclass('nothing')", [(True, None)]),
+        (f"SELECT CAST('clicks' AS regclass) = '{_OTHER}.clicks'::regclass", [(False,)]),
         ("SELECT to_char(\"at\", 'YYYY-MM-DD HH24:MI') FROM orders WHERE id = 5", [("2026-11-01 10:00",)]),
     ],
 )

@@ -19,7 +19,6 @@ from lakeward.lake.iceberg.now.hot_files import HotFile, HotFiles
 from lakeward.lake.port import LakeFile, LakePlace
 from lakeward.lake.rows.last_changes import last_changes
 from lakeward.lake.rows.system_columns import CHANGE
-from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.rest.now.hot_rows import HotRows, rows_where
 from lakeward.rest.now.piece import Piece
 
@@ -116,10 +115,7 @@ class TailWriter:
         committed = () if wanted.is_state else wanted.files
         files = {file.path: [deletes.path for deletes in file.deletes] for file in committed}
         hot: dict[str, list[str]] = {file.path: [] for piece in before for file in piece.data}
-        try:
-            return self._files.positions(files | hot, touched)
-        except FileNotFoundError as missing:
-            raise OvertakenError(f"A file of the table was removed while it was looked at ({missing}).") from missing
+        return self._files.positions(files | hot, touched)
 
     def _remember(self, files: Iterable[HotFile]) -> list[HotFile]:
         found = list(files)

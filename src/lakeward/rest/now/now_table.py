@@ -140,9 +140,12 @@ class NowTable:
         known = (info.table_id, info.schema_id, snapshot_id, wanted)
         if self._current is not None and known == self._known and self._is_young(self._current):
             return self._current
-        base = self._base(info, snapshot_id)
-        self._clear(base.area)
-        made = self._write(table, request, base, wanted)
+        try:
+            base = self._base(info, snapshot_id)
+            self._clear(base.area)
+            made = self._write(table, request, base, wanted)
+        except FileNotFoundError as gone:
+            raise OvertakenError(f"A file of {info.path} was removed while it was looked at ({gone}).") from gone
         self._known = known
         self._handed.append(made)
         return made
@@ -179,7 +182,7 @@ class NowTable:
             made = write_now(base, _hot_part(tails, hidden), self._entropy)
         except BaseException as wrong:
             files.remove(writer.written)
-            if isinstance(wrong, OvertakenError):
+            if isinstance(wrong, OvertakenError | FileNotFoundError):
                 self._tails = {}  # perhaps a file of theirs is gone
             raise
         self._tails = {tail.wanted.id: tail for tail in tails}

@@ -12,7 +12,6 @@ import pytest
 from lakeward.client.forms.results import BucketId
 from lakeward.lake.iceberg.now.hot_files import HotFile
 from lakeward.lake.port import LakeFile, LakePlace
-from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.rest.now.bucket_tail import BucketTail, TailWriter, Wanted
 
 ID = BucketId(None, 0)
@@ -108,6 +107,6 @@ class Changes(Rows):
 def test_a_file_that_is_gone_asks_for_another_plan() -> None:
     """What was written before it was noticed is known, to be removed."""
     made = TailWriter(Changes(), GoneFiles(), ["id"], 0, -1)  # type: ignore[arg-type]
-    with pytest.raises(OvertakenError, match=r"gone\.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"gone\.parquet"):
         made.follow(None, Wanted(ID, LakePlace(0), 0, 10, (LakeFile("gone.parquet", 1, 1),)))
     assert [file.path for file in made.written] == ["f1"]

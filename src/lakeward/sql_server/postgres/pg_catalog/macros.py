@@ -38,11 +38,13 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "o, c": "(SELECT d_.description FROM pgc.pg_description d_ WHERE d_.objoid = o AND d_.objsubid = 0 LIMIT 1)",
     },
     "regclass_oid": {
-        "t": "CASE WHEN t IN ('pg_catalog.pg_class', 'pg_class') THEN 1259 ELSE (SELECT m_c.oid FROM pgc.pg_class m_c "
-        "JOIN pgc.pg_namespace m_n ON m_n.oid = m_c.relnamespace WHERE m_c.relkind IN ('r', 'i') AND "
-        "replace(t, '\"', '') IN (m_c.relname, m_n.nspname || '.' || m_c.relname) LIMIT 1) END"
+        # Names without a schema are of schema `s`, or of any where that is NULL.
+        "s, t": "CASE WHEN t IN ('pg_catalog.pg_class', 'pg_class') THEN 1259 ELSE (SELECT m_c.oid FROM pgc.pg_class "
+        "m_c JOIN pgc.pg_namespace m_n ON m_n.oid = m_c.relnamespace WHERE m_c.relkind IN ('r', 'i') AND "
+        "replace(t, '\"', '') IN (CASE WHEN m_n.nspname = coalesce(s, m_n.nspname) THEN m_c.relname END, "
+        "m_n.nspname || '.' || m_c.relname) LIMIT 1) END"
     },
-    "to_regclass": {"t": "pgc.regclass_oid(t)"},
+    "to_regclass": {"s, t": "pgc.regclass_oid(s, t)"},
     "regtype_oid": {"t": "(SELECT m_y.oid FROM pgc.pg_type m_y WHERE m_y.typname = t LIMIT 1)"},
     "to_regtype": {"t": "(SELECT m_y.oid FROM pgc.pg_type m_y WHERE m_y.typname = t LIMIT 1)"},
     "regnamespace_oid": {"t": "(SELECT m_n.oid FROM pgc.pg_namespace m_n WHERE m_n.nspname = t LIMIT 1)"},

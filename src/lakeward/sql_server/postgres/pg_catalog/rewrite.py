@@ -82,12 +82,12 @@ def _piece(tokens: list[Token], at: int, database: str | None) -> tuple[int, str
     if token.kind == "text" and _texts(tokens, at + 1, 1) == ["::"]:
         name, end = _type_name(tokens, at + 2)
         if name in _LOOKED_UP:
-            return end, f"pgc.{name}_oid({token.text})"
+            return end, f"{_looked_up(name + '_oid', database)}{token.text})"
         if _texts(tokens, end, 2) == ["[", "]"] and _PLAIN_LIST.fullmatch(token.text):
             inner = token.text[2:-2].replace('"', "")
             return end + 2, f"string_split('{inner}', ',')::{_TYPES.get(name, name)}[]"
     if token.upper == "CAST" and _is_looked_up(tokens, at):
-        return at + 6, f"pgc.{tokens[at + 4].name}_oid({tokens[at + 2].text})"
+        return at + 6, f"{_looked_up(tokens[at + 4].name + '_oid', database)}{tokens[at + 2].text})"
     if token.upper == "AS" and at + 1 < len(tokens) and tokens[at + 1].name in _TYPES and _is_cast(tokens, at):
         return at + 2, f"AS {_TYPES[tokens[at + 1].name]}"
     if _is_alias_of_series(tokens, at):
@@ -154,7 +154,16 @@ def _call(tokens: list[Token], named: int, database: str | None) -> tuple[int, s
     name = tokens[named].name
     if name == "pg_table_is_visible" and database is not None:
         return named + 2, f"pgc.is_in({literal(database)}, "
+    if name == "to_regclass":
+        return named + 2, _looked_up(name, database)
     return named + 1, f"pgc.{_RENAMED.get(name, name)}"
+
+
+def _looked_up(function: str, database: str | None) -> str:
+    """The begin of a call that looks for something by its name; tables without a schema are those of `database`."""
+    if "regclass" not in function:
+        return f"pgc.{function}("
+    return f"pgc.{function}({'NULL' if database is None else literal(database)}, "
 
 
 def _type_name(tokens: list[Token], at: int) -> tuple[str, int]:
