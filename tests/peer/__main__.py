@@ -13,6 +13,7 @@
 11. JDBC at our SQL server: Postgres's driver and Arrow's.
 12. A tablet server of ours in an Apache Fluss cluster: replicas on both kinds, kills, remote storage, a bad network,
     official clients.
+13. Flink with Apache Fluss's connector at our server, and over lakes that we tier into.
 """
 
 from __future__ import annotations
@@ -38,6 +39,19 @@ _SPARK = "4.1.3"
 _ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 _TRINO = "476"
 _JAVA_CLIENT = ("org.apache.fluss:fluss-client:1.0.0", "org.slf4j:slf4j-api:1.7.36")
+_FLINK, _CONNECTOR = "1.20.3", "0.9.1-incubating"
+_OF_FLINK = ("clients", "table-api-java-bridge", "table-planner-loader", "table-runtime", "connector-base")
+#: What reads lakes, in this order: the jars have different versions of some libraries in them.
+_FLINKS_LAKES = (
+    f"org.apache.fluss:fluss-lake-iceberg:{_CONNECTOR}",
+    "org.apache.hadoop:hadoop-client-api:3.3.6",
+    "org.apache.hadoop:hadoop-client-runtime:3.3.6",
+    "commons-logging:commons-logging:1.2",
+    "ch.qos.reload4j:reload4j:1.2.25",
+    "org.xerial:sqlite-jdbc:3.50.3.0",
+    f"org.apache.fluss:fluss-lake-paimon:{_CONNECTOR}",
+    "org.apache.paimon:paimon-flink-1.20:1.3.1",
+)
 _JDBC = ("org.postgresql:postgresql:42.7.7", "org.apache.arrow:flight-sql-jdbc-driver:18.3.0")
 
 _ON_APACHE = [
@@ -55,6 +69,7 @@ _EAGER_REMOTE = {
 }
 _NEEDS_A_LAKE = "tests/spark/test_spark_tiering.py"  # which the cluster started here does not have
 _OLDER_SPARK = ["tests/spark", "tests/peer"]
+_TAGS = ("groupId", "artifactId", "version")
 _STANDS_STILL = "Failed to move table buckets"
 _CREATED = re.compile(r"Registered table assignment .* for table id (\d+)")
 _LED = re.compile(r"registered leadAndIsr for tableId: (\d+), partitionId: null")
@@ -81,6 +96,7 @@ def main(chosen: list[str]) -> int:
         "rest": _through_our_catalog,
         "copy": _there_and_back,
         "jdbc": _by_jdbc,
+        "flink": _by_flink,
     }
     failed = [test for name, run in parts.items() if not chosen or name in chosen for test in run()]
     print(*(f"FAILED {test}" for test in failed), "All peers agree." if not failed else "", sep="\n")
@@ -178,6 +194,12 @@ def _by_jdbc() -> list[str]:
     return _stepwise("jdbc", ["tests/peer/test_jdbc.py"], {"LAKEWARD_PEER_JDBC": class_path})
 
 
+def _by_flink() -> list[str]:
+    print(f"Flink {_FLINK} with the connector {_CONNECTOR} at our server …", flush=True)
+    class_path = os.pathsep.join([f"{_flink()}/*", *(str(apache_fluss.jar(name)) for name in _FLINKS_LAKES)])
+    return _stepwise("flink", ["tests/peer/test_flink.py"], {"LAKEWARD_PEER_FLINK": class_path})
+
+
 class _Coordinator:
     """Starts Apache Fluss's coordinator again where that mends it.
 
@@ -230,6 +252,31 @@ def _older_spark() -> Path:
         shutil.rmtree(coming, ignore_errors=True)
         subprocess.run([*pip, "--no-deps", "--target", str(coming), f"pyspark=={_SPARK}"], check=True)
         coming.rename(place)
+    return place
+
+
+def _flink() -> Path:
+    """A directory with all jars that Flink's SQL and the connector need."""
+    place = _CACHE / f"flink-{_FLINK}"
+    if place.exists():
+        return place
+    coming = place.with_suffix(".coming")
+    shutil.rmtree(coming, ignore_errors=True)
+    coming.mkdir(parents=True)
+    needed = [f"org.apache.flink:flink-{name}:{_FLINK}" for name in _OF_FLINK]
+    needed.append(f"org.apache.fluss:fluss-flink-1.20:{_CONNECTOR}")
+    named = (
+        "<dependency>" + "".join(f"<{tag}>{part}</{tag}>" for tag, part in zip(_TAGS, one.split(":"), strict=True))
+        + "</dependency>"
+        for one in needed
+    )  # fmt: skip
+    own = "".join(f"<{tag}>peer</{tag}>" for tag in _TAGS)
+    (coming / "pom.xml").write_text(
+        f"<project><modelVersion>4.0.0</modelVersion>{own}<dependencies>{''.join(named)}</dependencies></project>"
+    )
+    command = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={coming}"]
+    subprocess.run([*command, "-f", str(coming / "pom.xml")], check=True)
+    coming.rename(place)
     return place
 
 

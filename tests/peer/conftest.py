@@ -29,6 +29,7 @@ collect_ignore += (
     else []
 )
 collect_ignore += ["test_java_client.py"] if "LAKEWARD_PEER_JAVA" not in os.environ else []
+collect_ignore += ["test_flink.py"] if "LAKEWARD_PEER_FLINK" not in os.environ else []
 collect_ignore += ["test_jdbc.py"] if "LAKEWARD_PEER_JDBC" not in os.environ else []
 collect_ignore += ["test_opensearch.py"] if "LAKEWARD_PEER_SEARCH" not in os.environ else []
 collect_ignore += ["test_rest_spark.py"] if "LAKEWARD_PEER_REST_SPARK" not in os.environ else []

@@ -43,8 +43,8 @@ def conn() -> Iterator[lw.Connection]:
 
 @pytest.fixture
 def tiering(conn: lw.Connection, tmp_path: Path) -> Iterator[None]:
-    """A tiering service of ours, on threads of this process."""
-    settings = TieringSettings(_BOOTSTRAP, lake_catalog(Path(_DIRECTORY)), state_dir=tmp_path)
+    """A tiering service of ours, on threads of this process; the cluster says where its lake is."""
+    settings = TieringSettings(_BOOTSTRAP, {}, state_dir=tmp_path)
     service = assemble(settings, conn, local_runner(conn, 2), LogWatcher())
     thread = threading.Thread(target=service.run)
     thread.start()

@@ -2,7 +2,8 @@
 
 format          IcebergFormat: the door
 catalog         our table → an Iceberg table: schema, partition spec, sort order, properties; new columns
-bucket_catalog  the catalog of a warehouse in S3: versions that only one writer can make
+bucket_catalog  the catalog of a warehouse in S3, or of folders: versions that only one writer can make
+java_catalogs   catalogs as Apache Fluss and Java's Iceberg name them, in the words of pyiceberg
 pyiceberg_names the private names of pyiceberg that we rely on; another pyiceberg is refused by them
 table           IcebergTable: snapshots read, rounds committed
 commit/         the snapshot of a round, compaction, expiry

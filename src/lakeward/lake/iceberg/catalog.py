@@ -13,7 +13,7 @@ from urllib.parse import urlparse
 
 import pydantic
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError, ValidationError
+from pyiceberg.exceptions import NoSuchTableError, NotInstalledError, TableAlreadyExistsError, ValidationError
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, new_table_metadata
 from pyiceberg.table.update.schema import UpdateSchema
@@ -21,6 +21,7 @@ from pyiceberg.table.update.schema import UpdateSchema
 from lakeward.errors import ErrorCode
 from lakeward.lake.files.s3_properties import iceberg_properties
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
+from lakeward.lake.iceberg.java_catalogs import FOLDERS, python_catalog
 from lakeward.lake.iceberg.read.lake_files import CATALOG_FILE, CATALOG_NAME, names_catalog, warehouse_directory
 from lakeward.lake.iceberg.schema.described_table import describe_table
 from lakeward.lake.iceberg.schema.format_version import check_writable, unreadable_metadata
@@ -181,17 +182,30 @@ def _add_columns(update: UpdateSchema, new: Sequence[Column]) -> None:
 
 def open_catalog(properties: Mapping[str, str]) -> Catalog:
     """The catalog that properties name, or that of the warehouse itself, which is made if it is not there."""
-    settings = dict(properties)
-    directory = warehouse_directory(settings)
+    settings = python_catalog(properties)
     name = settings.pop("name", CATALOG_NAME)
+    if settings.get("type") == FOLDERS:
+        return BucketCatalog(name, **settings)
+    directory = warehouse_directory(settings)
     if directory is None:
         settings |= iceberg_properties(settings)
-        return load_catalog(name, **settings) if names_catalog(settings) else BucketCatalog(name, **settings)
+        return _load_named(name, settings) if names_catalog(settings) else BucketCatalog(name, **settings)
     directory.mkdir(parents=True, exist_ok=True)
     settings |= {"type": "sql", "uri": f"sqlite:///{directory / CATALOG_FILE}", "warehouse": directory.as_uri()}
     with _opening(directory):
         os.close(os.open(directory / CATALOG_FILE, os.O_RDONLY | os.O_CREAT, 0o600))
         return load_catalog(name, **settings)
+
+
+def _load_named(name: str, settings: Mapping[str, str]) -> Catalog:
+    try:
+        return load_catalog(name, **settings)
+    except (ValueError, ImportError, NotInstalledError) as wrong:
+        kind = settings.get("type") or settings.get("py-catalog-impl") or settings.get("catalog-impl")
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"The lake's catalog ({kind}) cannot be opened: {wrong}. 'datalake.iceberg.type' is one that pyiceberg has "
+            "(sql, rest, hive, glue), or jdbc or hadoop, as Java's Iceberg calls them."
+        ) from wrong
 
 
 @contextmanager
