@@ -27,7 +27,6 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, run_round
 from lakeward.tiering.round.runner import LocalRunner
-from lakeward.tiering.task.task import run_task
 
 _TIERED = {"table.datalake.enabled": "true", "table.datalake.format": "iceberg", "table.datalake.freshness": "1h"}
 _COLUMNS = "id BIGINT NOT NULL, item STRING, amount DOUBLE"
@@ -53,7 +52,7 @@ class Bench:
     def tier(self, table: lakeward.Table) -> None:
         """One round."""
         clock = SystemClock()
-        runner = LocalRunner(lambda task: run_task(task, lambda _: self.conn, clock))
+        runner = LocalRunner(lambda _: self.conn, clock)
         catalogs = LakeCatalogs({"warehouse": str(self.lake)})
         context = RoundContext(
             conn=self.conn, catalogs=catalogs, runner=runner, clock=clock, bootstrap=self.bootstrap, client={}

@@ -27,7 +27,6 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
-from lakeward.tiering.task.task import run_task
 
 KEYED = pa.schema(
     [pa.field("id", pa.int64(), nullable=False), ("a", pa.int64()), ("b", pa.float64()), ("c", pa.string())]
@@ -55,7 +54,7 @@ class Lake:
         self._context = RoundContext(
             self.conn,
             LakeCatalogs({"warehouse": self.warehouse}),
-            LocalRunner(lambda task: run_task(task, lambda _: self.conn, clock)),
+            LocalRunner(lambda _: self.conn, clock),
             clock,
             target.bootstrap,
             {},

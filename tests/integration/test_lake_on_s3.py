@@ -22,7 +22,6 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
-from lakeward.tiering.task.task import run_task
 
 pytestmark = pytest.mark.slow
 FORMATS = ("iceberg", "paimon")
@@ -44,7 +43,7 @@ def conn(server: ServerProcess, warehouse: S3Warehouse) -> Iterator[lakeward.Con
 def tiered(conn: lakeward.Connection, table: lakeward.Table, warehouse: S3Warehouse) -> RoundReport:
     """One round, at once."""
     clock = SystemClock()
-    runner = LocalRunner(lambda task: run_task(task, lambda _: conn, clock))
+    runner = LocalRunner(lambda _: conn, clock)
     context = RoundContext(
         conn=conn, catalogs=LakeCatalogs(warehouse.properties), runner=runner, clock=clock, bootstrap="", client={}
     )

@@ -21,7 +21,6 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, run_round
 from lakeward.tiering.round.runner import LocalRunner
-from lakeward.tiering.task.task import run_task
 
 pytestmark = pytest.mark.slow
 _KEYS = ("s3.access-key", "s3.secret-key")
@@ -55,7 +54,7 @@ class World:
         )
         table.upsert([{"id": i, "item": "cold"} for i in range(100)])
         clock = SystemClock()
-        runner = LocalRunner(lambda task: run_task(task, lambda _: self.conn, clock))
+        runner = LocalRunner(lambda _: self.conn, clock)
         catalogs = LakeCatalogs(self.warehouse.properties)
         context = RoundContext(conn=self.conn, catalogs=catalogs, runner=runner, clock=clock, bootstrap="", client={})
         run_round(context, TieringRound(table.info.table_id, table.path, 0, 1))

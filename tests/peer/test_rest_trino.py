@@ -21,7 +21,6 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, run_round
 from lakeward.tiering.round.runner import LocalRunner
-from lakeward.tiering.task.task import run_task
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 _HOME = Path(os.environ["LAKEWARD_PEER_REST_TRINO"])
@@ -79,7 +78,7 @@ def story(server: ServerProcess, seaweed: SeaweedFs, tmp_path_factory: pytest.Te
         lakeward.connect(server.bootstrap, lake=warehouse.properties) as conn,
     ):
         clock = SystemClock()
-        runner = LocalRunner(lambda task: run_task(task, lambda _: conn, clock))
+        runner = LocalRunner(lambda _: conn, clock)
         catalogs = LakeCatalogs(warehouse.properties)
         context = RoundContext(conn=conn, catalogs=catalogs, runner=runner, clock=clock, bootstrap="", client={})
 

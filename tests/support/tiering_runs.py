@@ -17,7 +17,6 @@ from lakeward.tiering.round.catalogs import LakeCatalogs
 from lakeward.tiering.round.round import RoundContext, RoundReport, run_round
 from lakeward.tiering.round.runner import LocalRunner
 from lakeward.tiering.service import TieringService
-from lakeward.tiering.task.task import run_task
 from lakeward.tiering.watch.watchers import Watcher
 
 #: Due at once, and again after each round.
@@ -48,7 +47,7 @@ class Warehouse:
         given = {
             "conn": self.conn,
             "catalogs": LakeCatalogs({"warehouse": str(self.directory)}),
-            "runner": LocalRunner(lambda task: run_task(task, lambda _: self.conn, clock)),
+            "runner": LocalRunner(lambda _: self.conn, clock),
             "clock": clock,
             "bootstrap": self.bootstrap,
             "client": {},

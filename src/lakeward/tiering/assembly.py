@@ -12,7 +12,6 @@ from lakeward.tiering.round.round import RoundContext, run_round
 from lakeward.tiering.round.runner import LocalRunner, Runner
 from lakeward.tiering.service import TieringService
 from lakeward.tiering.settings import TieringSettings
-from lakeward.tiering.task.task import run_task
 from lakeward.tiering.watch.housekeeper import Housekeeper
 from lakeward.tiering.watch.watchers import Watcher, Watchers
 
@@ -38,5 +37,4 @@ def assemble(
 
 def local_runner(conn: Connection, slots: int, clock: Clock | None = None) -> LocalRunner:
     """Tasks on threads of this process, over one connection."""
-    used = clock or SystemClock()
-    return LocalRunner(lambda task: run_task(task, lambda _: conn, used), slots)
+    return LocalRunner(lambda _: conn, clock or SystemClock(), slots)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.forms.damage import LeftOut
+from lakeward.client.forms.results import BucketId
 from lakeward.client.read.scan import AsyncScan
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Scan:
         import polars as pl
 
         return pl.from_arrow(self.to_arrow())
+
+    def by_bucket(self, bytes_max: int) -> dict[BucketId, list[pa.RecordBatch]] | None:
+        """All rows up to `end` by their buckets, whatever the limit; None when they are more than so many bytes."""
+        return self._loop.run(self._inner.by_bucket(bytes_max))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The rows as they are fetched, in order within each bucket; ends at `end`."""

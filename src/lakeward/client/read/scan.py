@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from lakeward.client.admin.offsets import Place, TableOffsets
 from lakeward.client.admin.partitions import Partitions
@@ -18,8 +18,12 @@ from lakeward.model.table import TableInfo
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lakeward.client.decode.log_decoder import Chunk, LogDecoder
+    from lakeward.client.read.decode_queue import ChunkDecoder
     from lakeward.client.read.log_fetcher import LogFetcher
     from lakeward.records.batch.predicate import Predicate
+
+T = TypeVar("T")
 
 #: "earliest", "latest", an offset, a datetime, a Timestamp, or offsets by bucket (int, BucketId or pair).
 Start: TypeAlias = Any
@@ -92,22 +96,37 @@ class AsyncScan:
             async for batch in self.follow():
                 yield batch
             return
+        async with await self._open_fetcher(self._decoder()) as fetcher:
+            async for batch in _limit(fetcher, self._asked.limit):
+                yield batch
+
+    async def by_bucket(self, bytes_max: int) -> dict[BucketId, list[pa.RecordBatch]] | None:
+        """All rows up to `end` by their buckets, whatever the limit; None when they are more than so many bytes."""
+        found: dict[BucketId, list[pa.RecordBatch]] = {}
+        async with await self._open_fetcher(_PlacedDecoder(self._decoder())) as fetcher:
+            async for bucket, batch in fetcher:
+                bytes_max -= batch.nbytes
+                if bytes_max < 0:
+                    return None
+                found.setdefault(bucket, []).append(batch)
+        return found
+
+    async def _open_fetcher(self, decoder: ChunkDecoder[T]) -> LogFetcher[T]:
+        """What fetches from `start` to `end`, and has it decoded."""
         places = await self._places()
         starts, ends = await asyncio.gather(
             self._positions(places, self._asked.start), self._positions(places, self._asked.end)
         )
-        fetcher = self._fetcher()
+        fetcher = self._fetcher(decoder)
         for place in places:
             fetcher.subscribe(place, starts[place], ends[place])
-        async with fetcher:
-            async for batch in _limit(fetcher, self._asked.limit):
-                yield batch
+        return fetcher
 
     async def follow(self) -> AsyncGenerator[pa.RecordBatch, None]:
         """The rows as they arrive; never ends by itself, unless a limit is set."""
         places = await self._places()
         starts = await self._positions(places, self._asked.start)
-        fetcher = self._fetcher(follow=True)
+        fetcher = self._fetcher(self._decoder(), follow=True)
         for place in places:
             fetcher.subscribe(place, starts[place], None)
         async with fetcher:
@@ -154,7 +173,7 @@ class AsyncScan:
             return {p: named[p.id] if p.id in named else rest[p] for p in places}
         return await self._offsets.of(places, at)
 
-    def _decoder(self) -> Any:
+    def _decoder(self) -> LogDecoder:
         from lakeward.client.decode.log_decoder import LogDecoder
 
         return LogDecoder(
@@ -167,12 +186,25 @@ class AsyncScan:
             raw_bytes_max=self._cluster.settings.batch_raw_bytes_max,
         )
 
-    def _fetcher(self, *, follow: bool = False) -> LogFetcher[pa.RecordBatch]:
+    def _fetcher(self, decoder: ChunkDecoder[T], *, follow: bool = False) -> LogFetcher[T]:
         from lakeward.client.read.log_fetcher import LogFetcher
 
         return LogFetcher(
-            self._cluster, self._info, self._decoder(), follow=follow, where=self._asked.where, damage=self._damage
+            self._cluster, self._info, decoder, follow=follow, where=self._asked.where, damage=self._damage
         )
+
+
+class _PlacedDecoder:
+    """A decoder that says of each batch which bucket it is of."""
+
+    def __init__(self, inner: LogDecoder) -> None:
+        self._inner = inner
+        self.projection, self.tells_gaps = inner.projection, inner.tells_gaps
+        self.unknown_schemas, self.learn, self.lacks = inner.unknown_schemas, inner.learn, inner.lacks
+
+    def decode(self, chunk: Chunk) -> list[tuple[BucketId, pa.RecordBatch]]:
+        """The wanted rows of a chunk, and where they are from."""
+        return [(chunk.id, batch) for batch in self._inner.decode(chunk)]
 
 
 def _bucket_id(key: Any) -> BucketId:

@@ -91,14 +91,8 @@ RELIED_ON = (
         "identifier schema location partition_spec sort_order properties",
         "tables of others (other_changes)",
     ),
-    ForeignName(_ARROW, "compute_statistics_plan", "schema table_properties", "bounds of columns (data_writer)"),
-    ForeignName(_ARROW, "parquet_path_to_id_mapping", "schema", "bounds of columns (data_writer)"),
-    ForeignName(
-        _ARROW,
-        "data_file_statistics_from_parquet_metadata",
-        "parquet_metadata stats_columns parquet_column_mapping",
-        "bounds of columns (data_writer)",
-    ),
+    ForeignName(_ARROW, "compute_statistics_plan", "schema table_properties", "bounds of columns (file_statistics)"),
+    ForeignName(_ARROW, "parquet_path_to_id_mapping", "schema", "bounds of columns (file_statistics)"),
     ForeignName("pyiceberg.avro.codecs", "KNOWN_CODECS", None, "manifests in codecs of others (avro_file)"),
 )
 

@@ -11,7 +11,8 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.spark import BOOTSTRAP_SERVERS
 from lakeward.runtime.clock import SystemClock
 from lakeward.spark.table.connections import connection
-from lakeward.tiering.task.task import TaskResult, TieringTask, run_task
+from lakeward.tiering.task.bundles import bundles
+from lakeward.tiering.task.task import TaskResult, TieringTask, run_tasks
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -36,18 +37,18 @@ class SparkRunner:
         """Run tasks and return when all are done."""
         self._context.setLocalProperty("spark.scheduler.pool", name)
         self._context.setJobDescription(f"{name}: {len(tasks)} splits")
-        found = self._context.parallelize(tasks, len(tasks)).map(_execute).collect()
+        placed = bundles(tasks, self.slots)
         results = []
-        for one in found:
+        for one in self._context.parallelize(placed, len(placed)).map(_execute).collect():
             if isinstance(one, _Failure):
                 raise one.code.error(one.message)
-            results.append(one)
+            results += one
         return results
 
 
-def _execute(task: TieringTask) -> TaskResult | _Failure:
+def _execute(tasks: Sequence[TieringTask]) -> list[TaskResult] | _Failure:
     try:
-        return run_task(task, _connect, SystemClock())
+        return run_tasks(tasks, _connect, SystemClock())
     except LakewardError as wrong:
         return _Failure(wrong.code, wrong.message)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
-from lakeward.tiering.task.task import TaskResult, TieringTask
+from lakeward.runtime.clock import Clock
+from lakeward.tiering.task.bundles import bundles
+from lakeward.tiering.task.task import Connect, TaskResult, TieringTask, run_tasks
 
 
 class Runner(Protocol):
@@ -25,11 +27,13 @@ class Runner(Protocol):
 class LocalRunner:
     """Tasks on threads: for tests, and for small tables where no Spark is wanted."""
 
-    def __init__(self, run: Callable[[TieringTask], TaskResult], slots: int = 2) -> None:
-        self._run = run
+    def __init__(self, connect: Connect, clock: Clock, slots: int = 2) -> None:
+        self._connect = connect
+        self._clock = clock
         self.slots = slots
 
     def run(self, name: str, tasks: Sequence[TieringTask]) -> list[TaskResult]:
         """Run tasks, as many at once as there are slots."""
         with ThreadPoolExecutor(self.slots, thread_name_prefix=name) as threads:
-            return list(threads.map(self._run, tasks))
+            done = threads.map(lambda some: run_tasks(some, self._connect, self._clock), bundles(tasks, self.slots))
+            return [result for some in done for result in some]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakeward.client.blocking.sync_scan import Scan
 from lakeward.client.blocking.sync_table import Table
 from lakeward.client.forms.damage import LeftOut
 from lakeward.client.forms.results import BucketId
@@ -27,22 +28,52 @@ def read_log(
 
     `left_out` takes what the log does not have any more, and with `aside` the batches that cannot be decoded.
     """
-    keyed = table.info.descriptor.has_primary_key
-    place = BucketId(split.partition, split.bucket.bucket)
-    scan = table.scan(
-        start={place: split.start},
-        end={place: split.stop},
-        partitions=None if split.partition is None else [split.partition],
-        buckets=[split.bucket.bucket],
+    scan = _scan(table, [split], aside=aside)
+    yield from _lake_rows(table, scan)
+    left_out.extend(scan.left_out)
+
+
+def read_logs(
+    table: Table, splits: Sequence[LogRange], bytes_max: int, *, aside: bool = False
+) -> Iterator[tuple[Iterator[pa.RecordBatch], list[LeftOut]]] | None:
+    """The same of ranges of as many buckets, read at once; None where they are more than so many bytes."""
+    scan = _scan(table, splits, aside=aside)
+    found = scan.by_bucket(bytes_max)
+    if found is None:
+        return None
+    left_out: dict[BucketId, list[LeftOut]] = {}
+    for one in scan.left_out:
+        left_out.setdefault(one.bucket, []).append(one)
+    return ((_lake_rows(table, found.pop(at, ())), left_out.get(at, [])) for at in map(_place, splits))
+
+
+def _scan(table: Table, splits: Sequence[LogRange], *, aside: bool) -> Scan:
+    spans = {_place(s): s for s in splits}
+    partitions = sorted({s.partition for s in splits if s.partition is not None}) or None
+    buckets = sorted({s.bucket.bucket for s in splits})
+    # A scan is of the same buckets of each partition: those that nobody asked for are read from nothing to nothing.
+    places = [BucketId(partition, bucket) for partition in (partitions or (None,)) for bucket in buckets]
+    return table.scan(
+        start={place: spans[place].start if place in spans else 0 for place in places},
+        end={place: spans[place].stop if place in spans else 0 for place in places},
+        partitions=partitions,
+        buckets=buckets,
         metadata_columns=True,
         skip_damaged="batches" if aside else False,
         keep_damaged=True,
     )
-    for batch in scan:
+
+
+def _place(split: LogRange) -> BucketId:
+    return BucketId(split.partition, split.bucket.bucket)
+
+
+def _lake_rows(table: Table, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    keyed = table.info.descriptor.has_primary_key
+    for batch in batches:
         rows = batch.filter(pc.not_equal(batch["_change_type"], _BEFORE)) if keyed else batch
         if rows.num_rows:
             yield _with_system_columns(rows, keyed=keyed)
-    left_out.extend(scan.left_out)
 
 
 def _with_system_columns(rows: pa.RecordBatch, *, keyed: bool) -> pa.RecordBatch:

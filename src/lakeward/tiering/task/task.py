@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -19,10 +21,12 @@ from lakeward.model.partition import SEPARATOR
 from lakeward.model.table import TablePath
 from lakeward.runtime.clock import Clock
 from lakeward.tiering.task.dead_letters import DeadLetter, LetterSorter
-from lakeward.tiering.task.split_reader import read_log, read_state
+from lakeward.tiering.task.split_reader import read_log, read_logs, read_state
 from lakeward.tiering.task.splits import LogRange, TieringSplit
 
 _MICROS_PER_MS = 1000
+#: Rows that are read at once wait for their files; where they take more than this, each bucket is read by itself.
+_BYTES_AT_ONCE = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class TieringTask:
         return place_of(self.split)
 
 
+#: Gives a task its connection.
+Connect: TypeAlias = Callable[[TieringTask], Connection]
+
+
 @dataclass(frozen=True, slots=True)
 class TaskResult:
     """What a task has done: how far the bucket's log is read, up to which time, and what was written."""
@@ -69,11 +77,9 @@ def place_of(split: TieringSplit) -> LakePlace:
     return LakePlace(split.bucket.bucket, values)
 
 
-def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], clock: Clock) -> TaskResult:
+def run_task(task: TieringTask, connect: Connect, clock: Clock) -> TaskResult:
     """Read a split and write it; what was written is removed again when something goes wrong."""
-    table = connect(task).table(str(task.path))
-    if table.info.table_id != task.table_id:
-        raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
+    table = _table_of(task, connect)
     try:
         return _move_split(task, task.split, table, clock)
     except DamagedError as wrong:
@@ -84,15 +90,40 @@ def run_task(task: TieringTask, connect: Callable[[TieringTask], Connection], cl
         return replace(_move_split(task, before, table, clock), stopped=wrong.message)
 
 
+def run_tasks(tasks: Sequence[TieringTask], connect: Connect, clock: Clock) -> list[TaskResult]:
+    """Tasks of one table, one after the other; ranges of logs (`bundles`) are read at once, where they are whole."""
+    ranges = [task.split for task in tasks if isinstance(task.split, LogRange)]
+    if 1 < len(ranges) == len(tasks):
+        first = tasks[0]
+        table = _table_of(first, connect)
+        with suppress(DamagedError):  # each by itself finds out how far its own bucket can be read
+            found = read_logs(table, ranges, _BYTES_AT_ONCE, aside=first.takes_letters)
+            if found is not None:
+                triples = zip(tasks, ranges, found, strict=True)
+                return [_move_rows(task, split.stop, rows, left_out) for task, split, (rows, left_out) in triples]
+    return [run_task(task, connect, clock) for task in tasks]
+
+
+def _table_of(task: TieringTask, connect: Connect) -> Table:
+    table = connect(task).table(str(task.path))
+    if table.info.table_id != task.table_id:
+        raise ErrorCode.TABLE_NOT_EXIST.error(f"{task.path} was dropped and created anew while it was tiered.")
+    return table
+
+
 def _move_split(task: TieringTask, split: TieringSplit, table: Table, clock: Clock) -> TaskResult:
-    rows: Iterator[pa.RecordBatch]
     left_out: list[LeftOut] = []
     if isinstance(split, LogRange):
-        rows, read_to = read_log(table, split, left_out, aside=task.takes_letters), split.stop
-    else:
-        rows, read_to = read_state(table, split, clock.now_ms()), split.offset
+        return _move_rows(task, split.stop, read_log(table, split, left_out, aside=task.takes_letters), left_out)
+    return _move_rows(task, split.offset, read_state(table, split, clock.now_ms()), left_out)
+
+
+def _move_rows(
+    task: TieringTask, read_to: int, rows: Iterator[pa.RecordBatch], left_out: Sequence[LeftOut]
+) -> TaskResult:
+    """Write what was read up to an offset; `left_out` is whole once the rows are."""
     writer = lake_format(task.lake_format).writer(task.writing, task.place)
-    sorter = LetterSorter(str(task.path), split.partition, task.takes_letters)
+    sorter = LetterSorter(str(task.path), task.split.partition, task.takes_letters)
     newest_us: int | None = None
     try:
         for batch in rows:
@@ -105,4 +136,4 @@ def _move_split(task: TieringTask, split: TieringSplit, table: Table, clock: Clo
     sorter.put_batches_aside(left_out)
     newest_ms = None if newest_us is None else newest_us // _MICROS_PER_MS
     told = tuple(f"{one}." for one in left_out)
-    return TaskResult(split.bucket, read_to, newest_ms, written, tuple(sorter.letters), told)
+    return TaskResult(task.split.bucket, read_to, newest_ms, written, tuple(sorter.letters), told)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from lake_tables import TABLE_ID, lake_rows, table_info
 
+from lakeward.client.forms.damage import DamagedError
+from lakeward.client.forms.results import BucketId
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.model.bucket import TableBucket
 from lakeward.runtime.clock import ManualClock
 from lakeward.tiering.task import task as tasks
 from lakeward.tiering.task.splits import LogRange
-from lakeward.tiering.task.task import TieringTask, run_task
+from lakeward.tiering.task.task import TieringTask, run_task, run_tasks
 
 INFO = table_info({"id": "BIGINT"})
 SPLIT = LogRange(TableBucket(TABLE_ID, 4, 1), "a$b", 10, 20)
@@ -69,6 +72,34 @@ def test_a_task_says_how_far_it_read(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.bucket, result.read_to, result.newest_ms) == (SPLIT.bucket, 20, 1_700_000_000_000)
     assert result.written.record == b"record"
     assert writer.told == [(b"writing", LakePlace(1, ("a", "b"))), 2, 1]
+
+
+def test_tasks_together_are_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read at once where that can be; else one after the other, and a damaged bucket stops by itself."""
+    rows = [lake_rows(INFO, 1, 10, [{"id": 1}])]
+    other = replace(TASK, split=replace(SPLIT, bucket=TableBucket(TABLE_ID, 4, 2)))
+    cluster: Any = SimpleNamespace(info=INFO)
+    cluster.table = lambda name: cluster
+    broken = DamagedError(INFO.path, BucketId("a$b", 2), 15, 16, "torn")
+
+    def together(table: Any, splits: Any, bytes_max: int, *, aside: bool) -> Any:
+        if outcome == "damaged":
+            raise broken
+        return None if outcome == "too wide" else ((iter(rows), []) for _ in splits)
+
+    def alone(table: Any, split: LogRange, left_out: Any, *, aside: bool) -> Any:
+        if outcome == "damaged" and split.bucket.bucket == 2 and split.stop > 15:
+            raise broken
+        return iter(rows)
+
+    monkeypatch.setattr(tasks, "read_logs", together)
+    monkeypatch.setattr(tasks, "read_log", alone)
+    monkeypatch.setattr(tasks, "lake_format", lambda _: Writer())
+    for outcome, ends in (("whole", (20, 20)), ("too wide", (20, 20)), ("damaged", (20, 15))):
+        first, second = run_tasks([TASK, other], lambda _: cluster, ManualClock())
+        assert (first.bucket.bucket, second.bucket.bucket) == (1, 2)
+        assert (first.read_to, second.read_to) == ends
+        assert bool(second.stopped) == (outcome == "damaged")
 
 
 def test_what_was_written_is_removed_when_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:

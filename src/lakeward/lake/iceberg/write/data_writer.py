@@ -5,29 +5,21 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO, load_file_io
-from pyiceberg.io.pyarrow import (
-    MetricModeTypes,
-    MetricsMode,
-    StatisticsCollector,
-    compute_statistics_plan,
-    data_file_statistics_from_parquet_metadata,
-    parquet_path_to_id_mapping,
-)
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionKey
-from pyiceberg.table.locations import load_location_provider
+from pyiceberg.table.locations import LocationProvider, load_location_provider
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
 from lakeward.lake.iceberg.schema.layout import partition_of
 from lakeward.lake.iceberg.schema.types import FileRows
-from lakeward.lake.iceberg.write.unnamed_bounds import unnamed_bounds
+from lakeward.lake.iceberg.write.file_statistics import FileStatistics
 from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.parquet_codecs import with_codecs
 from lakeward.lake.rows.parquet_dictionaries import dictionary_columns
@@ -65,7 +57,7 @@ class Writing:
     def open(self) -> tuple[TableMetadata, FileIO]:
         """The table as it was when the round began, and its files."""
         facts = _facts_of(self.metadata_json)
-        return facts.metadata, load_file_io(self.io_properties, facts.metadata.location)
+        return facts.metadata, facts.files(self.io_properties)
 
 
 class _Facts:
@@ -73,6 +65,7 @@ class _Facts:
 
     def __init__(self, metadata_json: str) -> None:
         self.metadata: TableMetadata = TableMetadataUtil.parse_raw(metadata_json)
+        self._io: FileIO | None = None
 
     @cached_property
     def file_rows(self) -> FileRows:
@@ -80,14 +73,26 @@ class _Facts:
         return FileRows(self.metadata.schema())
 
     @cached_property
-    def statistics(self) -> dict[int, StatisticsCollector]:
-        """Which statistics files carry, by column."""
-        return compute_statistics_plan(self.metadata.schema(), self.metadata.properties)
+    def dictionaries(self) -> list[str]:
+        """Columns that are worth one."""
+        return dictionary_columns(self.file_rows.schema)
 
     @cached_property
-    def ids(self) -> dict[str, int]:
-        """The ids of its columns, by their paths in files."""
-        return parquet_path_to_id_mapping(self.metadata.schema())
+    def statistics(self) -> FileStatistics:
+        """What manifests say of its files."""
+        return FileStatistics(self.metadata.schema(), self.metadata.properties)
+
+    @cached_property
+    def locations(self) -> LocationProvider:
+        """Where its files are put."""
+        return load_location_provider(self.metadata.location, self.metadata.properties)
+
+    def files(self, properties: dict[str, str]) -> FileIO:
+        """Its files, by these properties."""
+        io = self._io
+        if io is None or io.properties != properties:
+            io = self._io = load_file_io(properties, self.metadata.location)
+        return io
 
 
 @lru_cache(maxsize=4)
@@ -136,7 +141,7 @@ class DataFileWriter:
         level = properties.get(_LEVEL)
         self._codec: dict[str, Any] = {
             "compression": properties.get(*_CODEC),
-            "use_dictionary": dictionary_columns(self._file_rows.schema) or False,
+            "use_dictionary": self._facts.dictionaries or False,
             "store_decimal_as_integer": True,
         }
         if level is not None:
@@ -201,9 +206,8 @@ class DataFileWriter:
 
     def _new_file(self, rows: pa.Table) -> _OpenFile:
         assert self._partition is not None
-        locations = load_location_provider(self._metadata.location, self._metadata.properties)
         name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}.parquet"
-        path = locations.new_data_location(name, self._partition)
+        path = self._facts.locations.new_data_location(name, self._partition)
         self._paths.append(path)
         return _OpenFile(self._io, path, self._file_rows.schema, with_codecs(self._codec, rows))
 
@@ -211,12 +215,6 @@ class DataFileWriter:
         if self._open is None:
             return
         footer, size = self._open.close()
-        plan, ids = dict(self._facts.statistics), self._facts.ids
-        for path in unnamed_bounds(footer):
-            plan[ids[path]] = replace(plan[ids[path]], mode=MetricsMode(MetricModeTypes.COUNTS))
-        statistics = data_file_statistics_from_parquet_metadata(
-            parquet_metadata=footer, stats_columns=plan, parquet_column_mapping=ids
-        )
         assert self._partition is not None
         self._files.append(
             DataFile.from_args(
@@ -229,7 +227,7 @@ class DataFileWriter:
                 spec_id=self._metadata.default_spec_id,
                 equality_ids=None,
                 key_metadata=None,
-                **statistics.to_serialized_dict(),
+                **self._facts.statistics.of(footer),
             )
         )
         self._open = None
