@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -10,14 +9,18 @@ from typing import Any
 from service_process import AddressedProcess
 
 _INSTALLING = Lock()
+#: Homes of users that have DuckDB's extensions; a test may have a home of its own.
+_homes: set[Path] = set()
 
 
-@cache
 def _install_extensions() -> None:
     import duckdb_extensions
 
-    for extension in ("avro", "iceberg", "httpfs"):
-        duckdb_extensions.import_extension(extension)
+    with _INSTALLING:
+        if Path.home() not in _homes:
+            for extension in ("avro", "iceberg", "httpfs"):
+                duckdb_extensions.import_extension(extension)
+            _homes.add(Path.home())
 
 
 class CatalogProcess(AddressedProcess):
@@ -61,8 +64,7 @@ class CatalogProcess(AddressedProcess):
         """A connection of DuckDB's with the catalog attached as `lake`."""
         import duckdb
 
-        with _INSTALLING:
-            _install_extensions()
+        _install_extensions()
         duck = duckdb.connect()
         duck.execute("SET autoinstall_known_extensions=false; LOAD avro; LOAD httpfs; LOAD iceberg")
         duck.execute(f"ATTACH '' AS lake (TYPE iceberg, ENDPOINT '{self.url}', AUTHORIZATION_TYPE 'none')")

@@ -25,6 +25,7 @@ from lakeward.model.partition import values_of_name
 from lakeward.model.table import TableInfo
 from lakeward.options.spark import lake_options
 from lakeward.query.lake.cold_part import open_reader
+from lakeward.query.lake.lake_cache import lake_cache_of
 from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.plan import Plan
 from lakeward.query.plan.planner import plan_once
@@ -133,6 +134,7 @@ class NowTable:
     def _refresh(self, conn: Connection, table: Table) -> Handed:
         ends = table.offsets("latest") if table.info.descriptor.has_primary_key else {}
         request = ReadRequest(table.path, options=self._options, parallelism=1)
+        lake_cache_of(conn.inner).forget_readers()  # its files may be gone for who reads them
         plan = plan_once(conn, request)
         info = table.info
         wanted = _stretches(info, plan, ends)
