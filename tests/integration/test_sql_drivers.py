@@ -59,6 +59,9 @@ def test_cursors_by_name_hand_out_rows_in_parts(shop: SqlServerProcess) -> None:
             assert cursor.fetchmany(2) == [(0,), (1,)]
             cursor.scroll(10)
             assert cursor.fetchone() == (12,)
+        with conn.cursor("hers") as cursor:
+            cursor.execute("SELECT n FROM clicks WHERE n BETWEEN %s AND %s ORDER BY n", (7, 8))
+            assert cursor.fetchall() == [(7,), (8,)]
         conn.execute("DECLARE c CURSOR FOR SELECT 1")
         assert conn.execute("FETCH ALL FROM c").fetchall() == [(1,)]
         assert conn.execute("FETCH NEXT IN c").fetchall() == []

@@ -102,6 +102,8 @@ _OF_ORDERS = "indrelid = 'orders'::regclass"
         (f"SELECT to_regclass('{_SHOP}.orders') IS NOT NULL, quote_ident('Ab')", [(True, '"Ab"')]),
         (f"SELECT to_regclass('orders') = '{_SHOP}.orders'::regclass, to_regclass('nothing')", [(True, None)]),
         (f"SELECT CAST('clicks' AS regclass) = '{_OTHER}.clicks'::regclass", [(False,)]),
+        # A question around a question, by the names that the inner one was told by (Metabase, Superset).
+        ('SELECT "source"."count" FROM (SELECT id > 0, count(*) FROM orders WHERE id = 5 GROUP BY 1) "source"', [(1,)]),
         ("SELECT to_char(\"at\", 'YYYY-MM-DD HH24:MI') FROM orders WHERE id = 5", [("2026-11-01 10:00",)]),
     ],
 )

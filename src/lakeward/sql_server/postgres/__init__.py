@@ -7,6 +7,7 @@ statements         what each kind of statement comes to
 cursors            answers with a name in SQL
 copying            COPY, and the forms of its rows
 session_words      words that stand for the session
+inner_names        what columns of inner questions are called
 portal             rows on their way to a client
 variables          SET and SHOW
 parameters         values as literals

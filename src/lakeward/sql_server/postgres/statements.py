@@ -13,6 +13,7 @@ from lakeward.sql_server.postgres.codec.pg_types import oid_of, plain_names
 from lakeward.sql_server.postgres.codec.sql_text import SqlText, statements_of
 from lakeward.sql_server.postgres.copying import CopyForm, copied_of
 from lakeward.sql_server.postgres.cursors import Cursor, Cursors, declared_of, wanted_of
+from lakeward.sql_server.postgres.inner_names import with_inner_names
 from lakeward.sql_server.postgres.parameters import cast_oids, duck_type_of, literal_of
 from lakeward.sql_server.postgres.pg_catalog.answers import as_postgres
 from lakeward.sql_server.postgres.pg_catalog.catalogs import PgCatalogs
@@ -119,7 +120,7 @@ class Statements:
             return self._answer(statements_of(sql)[0], formats)
         obey = _OBEYED.get(words[0])
         if obey is not None:
-            return obey(self, statement, formats)
+            return obey(self, statements_of(sql)[0] if statement.parameters else statement, formats)
         if words[0] in _WRITES:
             raise StateError(
                 "25006",
@@ -183,7 +184,8 @@ class Statements:
         return Work("SELECT", portal, asked)
 
     def _spell(self, statement: SqlText) -> str:
-        return with_session_words(with_duck_spellings(statement), self._session_values(), self.variables)
+        spelt = with_inner_names(with_duck_spellings(statement))
+        return with_session_words(spelt, self._session_values(), self.variables)
 
     def _new_statement(self, statement: SqlText, held: ExitStack) -> Statement:
         """The question that can be cancelled from here on."""
