@@ -32,7 +32,7 @@ def with_inner_names(statement: SqlText) -> SqlText:
 def _names(items: list[Sequence[Token]]) -> dict[int, tuple[int, str]]:
     given = [item[-1].name if len(item) > 1 and item[-2].upper == "AS" else None for item in items]
     plain = [item[-1].name if _is_column(item) else None for item in items]
-    called = [_called(item) for item in items]
+    called = [_name_of(item) for item in items]
     count = Counter(one or other or third for one, other, third in zip(given, plain, called, strict=True))
     found = {}
     for item, name in zip(items, called, strict=True):
@@ -57,7 +57,7 @@ def _items(tokens: Sequence[Token], at: int) -> Iterator[Sequence[Token]]:
     yield tokens[begin:at]
 
 
-def _called(item: Sequence[Token]) -> str | None:
+def _name_of(item: Sequence[Token]) -> str | None:
     """What Postgres calls an expression without a name; None for what has one, or is called so by DuckDB, too."""
     if len(item) < 2:
         return None

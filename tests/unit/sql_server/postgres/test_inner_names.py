@@ -9,7 +9,7 @@ from lakeward.sql_server.postgres.codec.sql_text import statements_of
 from lakeward.sql_server.postgres.inner_names import with_inner_names
 
 
-def named(sql: str) -> str:
+def respell(sql: str) -> str:
     """A text with names."""
     return with_inner_names(statements_of(sql)[0]).sql
 
@@ -34,8 +34,8 @@ def test_an_outer_question_finds_a_column_by_the_name_that_postgres_gives_it(inn
     window = " WINDOW w AS (ORDER BY a)" if "OVER w" in inner else ""
     duck = duckdb.connect()
     duck.execute("CREATE TABLE t AS SELECT range::int AS a, now()::timestamp AS moment FROM range(3)")
-    assert duck.execute(named(f'SELECT "{name}" FROM (SELECT {inner} FROM t{window}) x')).fetchall()
-    assert duck.execute(named(f'WITH x AS (SELECT {inner} FROM t{window}) SELECT x."{name}" FROM x')).fetchall()
+    assert duck.execute(respell(f'SELECT "{name}" FROM (SELECT {inner} FROM t{window}) x')).fetchall()
+    assert duck.execute(respell(f'WITH x AS (SELECT {inner} FROM t{window}) SELECT x."{name}" FROM x')).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_an_outer_question_finds_a_column_by_the_name_that_postgres_gives_it(inn
 )
 def test_what_has_a_name_or_could_be_meant_otherwise_stays(sql: str) -> None:
     """Aliases, names that come twice, and the names that DuckDB gives where somebody uses those."""
-    assert named(sql) == sql
+    assert respell(sql) == sql
