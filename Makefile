@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 CLASSES := $(VENV)/spark-classes.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run run-s3 test lint test-property test-crash test-simulation test-peer test-containers bench \
-    bench-pages check shim docs pictures clean
+.PHONY: help setup run run-s3 test test-all lint test-property test-crash test-simulation test-peer test-containers \
+    bench bench-pages check shim docs pictures clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,12 +34,24 @@ run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all
 run-s3: setup ## the same with everything but what is hot in S3, on a SeaweedFS of its own
 	@$(BIN)/lakeward demo --s3 --data-dir .demo-s3
 
-# Made beside lint, which leaves a core idle; every Spark of the tests starts quicker with it, and none needs it.
+# Made beside everything else; every Spark of the tests starts quicker with it, and none needs it.
 $(CLASSES): $(READY)
 	@$(BIN)/python tests/support/spark_classes.py > /dev/null 2>&1 &
 
-test: $(CLASSES) lint ## everything that must hold: lint, types, layers, all tests
-	$(BIN)/python -m pytest -n 3
+# Lint takes one core for a minute and a half, which the tests leave it; what it has to say comes behind theirs.
+define WITH_LINT
+said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+$(MAKE) --no-print-directory lint > "$$said" 2>&1 & lint=$$!; \
+tests=0; $(1) || tests=$$?; \
+if wait $$lint; then echo "Lint has nothing to say."; else cat "$$said"; echo "Lint failed."; exit 1; fi; \
+exit $$tests
+endef
+
+test: $(CLASSES) ## lint, types, layers; every capability, and the faults most likely to return
+	@$(call WITH_LINT,$(BIN)/python -m pytest -n 3 -m "not long")
+
+test-all: $(CLASSES) ## the same with whole matrices, long walks and every way to fail
+	@$(call WITH_LINT,$(BIN)/python -m pytest -n 3)
 
 lint: setup ## style, types, layers
 	$(BIN)/ruff check .

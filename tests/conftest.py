@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+from covering import uncovered
 from hypothesis import HealthCheck, settings
 from spark_classes import BRISK, OF_ARCHIVE
 
@@ -70,8 +71,11 @@ def pytest_report_header() -> str | None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first, so that no worker waits for another at the end."""
+    for item in uncovered(items):
+        item.add_marker("long")
     items.sort(key=_turn)
 
 
@@ -100,6 +104,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.split("::", 1)[0]
+            if file.startswith("tests/tidy/"):
+                return "tidy"  # all sources are parsed, once
             if not file.startswith("tests/spark/"):
                 return file
             return "scripts" if file.startswith(_OF_SCRIPTS) else "spark"

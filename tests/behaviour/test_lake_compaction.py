@@ -136,6 +136,7 @@ def test_a_round_that_was_written_meanwhile_goes_in_or_begins_again(opened: Open
     assert seen(rounds) == [(0, 0, "new"), (0, 1, "v2"), (0, 2, "v2"), (0, 7, "also")]
 
 
+@pytest.mark.long
 def test_who_is_overtaken_again_and_again_gives_up_and_leaves_nothing(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def seen(rounds: Rounds, *columns: str) -> list[tuple[Any, ...]]:
     return answers[0]
 
 
+@pytest.mark.covering
 def test_the_rows_of_a_log_are_all_there_with_bucket_and_offset(opened: Opened) -> None:
     """Two rounds of two buckets are appended; equal rows stay two."""
     rounds = opened(table_info(LOG))
@@ -118,6 +119,7 @@ def test_the_last_change_of_a_key_is_its_row(opened: Opened) -> None:
     assert seen(rounds, "id", "name") == [(0, "first 0"), (1, "new"), (3, "back"), (4, "first 4"), (9, "nine")]
 
 
+@pytest.mark.covering
 def test_many_rounds_by_key_stay_right_while_files_are_tidied_up(opened: Opened) -> None:
     """After more rounds than a place may gather files, the rows are those of a plain dict, and files stay few."""
     rounds = opened(table_info({"id": "BIGINT NOT NULL", "name": "STRING"}, key="id", buckets=1))
@@ -135,6 +137,7 @@ def test_many_rounds_by_key_stay_right_while_files_are_tidied_up(opened: Opened)
     assert seen(rounds, "id", "name") == sorted(model.items())
 
 
+@pytest.mark.covering
 def test_a_partitioned_table_by_key_is_merged_partition_by_partition(opened: Opened) -> None:
     """The same id in two partitions is two rows, and a delete in one leaves the other."""
     info = table_info({"id": "BIGINT NOT NULL", "dt": "STRING NOT NULL", "name": "STRING"}, buckets=1)
@@ -158,6 +161,7 @@ def test_a_new_column_follows_and_is_null_in_old_rows(opened: Opened) -> None:
     assert sorted(seen(rounds, "id", "city"), key=lambda row: row[0]) == [(1, None), (2, "Oslo")]
 
 
+@pytest.mark.covering
 def test_every_type_comes_back_as_it_was(opened: Opened) -> None:
     """One row with a value of every type, nested ones too; moments are kept to the microsecond."""
     moment = dt.datetime(2026, 11, 1, 10, 20, 30, 123456)

@@ -84,6 +84,7 @@ async def test_a_lost_connection_in_a_large_upload_is_repaired(proxy: FaultyProx
     assert await store.get("large") == source.read_bytes()
 
 
+@pytest.mark.long
 async def test_a_large_upload_that_fails_leaves_nothing_visible(proxy: FaultyProxy, s3: Bucket, tmp_path: Path) -> None:
     """When the store cannot be brought to take a part, the object is not there, and what was there before still is."""
     store = _through(proxy, s3, remote__store__retry_timeout="1s")
@@ -152,6 +153,7 @@ async def test_a_denied_call_fails_at_once_and_tells_no_secret(proxy: FaultyProx
     assert SECRET_KEY not in f"{caught.value!r} {caught.value.__cause__!r}"
 
 
+@pytest.mark.long
 async def test_a_store_that_is_gone_for_longer_than_we_wait_fails_in_one_sentence(
     proxy: FaultyProxy, s3: Bucket
 ) -> None:

@@ -107,6 +107,7 @@ def clear_finished(server: LostServer, tmp_path: Path) -> None:
             shutil.rmtree(path)
 
 
+@pytest.mark.covering("hash")
 @pytest.mark.timeout(60 + 40 * _ROUNDS)
 @pytest.mark.parametrize("engine", ["hash", "rocksdb"])
 def test_what_comes_back_agrees(tmp_path: Path, engine: str) -> None:

@@ -72,6 +72,7 @@ def _deaths(seed: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 def test_killing_the_driver_loses_nothing_and_repeats_nothing(
     server: ServerProcess, database: str, tmp_path: Path
 ) -> None:

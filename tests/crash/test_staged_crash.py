@@ -17,6 +17,7 @@ pytestmark = pytest.mark.crash
 KINDS = {"log": log_table, "sum": sum_table}
 
 
+@pytest.mark.covering("sum")
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_committers_leave_each_row_once(
@@ -34,6 +35,7 @@ def test_killed_committers_leave_each_row_once(
             check(table, kind, batch_id + 1)
 
 
+@pytest.mark.covering("log")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_commit_outlives_its_server(new_server: Callable[..., ServerProcess], tmp_path: Path, kind: str) -> None:
@@ -54,6 +56,7 @@ def test_a_commit_outlives_its_server(new_server: Callable[..., ServerProcess], 
         check(table, kind, 1)
 
 
+@pytest.mark.covering("sum")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_that_was_killed_too_still_knows_what_it_has(

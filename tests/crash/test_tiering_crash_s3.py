@@ -32,6 +32,7 @@ STEPS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.crash
 @pytest.mark.timeout(3600)
 def test_a_service_that_is_killed_at_every_step_beside_a_bucket(

@@ -27,6 +27,7 @@ _BLOCKS = re.DOTALL | re.MULTILINE
 _SNIPPET = re.compile(r"^```(sh|python)\n(.*?)^```$", _BLOCKS)
 
 
+@pytest.mark.covering("README", "first-table", "tiering-to-iceberg", "union-reads")
 @pytest.mark.slow
 @pytest.mark.oracle
 @pytest.mark.timeout(400)  # each snippet is a process or two of its own

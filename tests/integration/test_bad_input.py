@@ -69,6 +69,7 @@ def send_and_expect_the_end(server: ServerProcess, data: bytes) -> None:
 # -- frames
 
 
+@pytest.mark.covering("0", "7")
 @pytest.mark.parametrize("seed", range(20))
 def test_garbage_is_refused_or_ends_the_connection(victim: ServerProcess, seed: int) -> None:
     """Random bytes never do more than end their own connection."""

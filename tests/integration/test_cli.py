@@ -271,6 +271,7 @@ def test_bench_measures_and_leaves_nothing_behind(cli: Cli) -> None:
     assert not [t for t in cli.document("tables", "list", "fluss") if "lakeward_bench" in t["table"]]
 
 
+@pytest.mark.long
 def test_the_demo_runs_and_stops_by_itself(cli: Cli) -> None:
     """A server starts, orders flow, the tail shows them, everything ends; the next run goes on with the numbers."""
     for first_id in (2, 8):

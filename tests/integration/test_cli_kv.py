@@ -177,6 +177,7 @@ def test_changes_do_not_look_like_rows(cli: Cli, table: str) -> None:
     assert cli.rows("head", table, "-n", "1", "--columns", "name") in ([{"name": "new"}], [{"name": ""}])
 
 
+@pytest.mark.long
 def test_changes_are_followed(cli: Cli, table: str) -> None:
     """A change that is made while the command waits is shown; Ctrl-C ends it well."""
     following = cli.start("changelog", table, "--from", "latest", "--columns", "id", "-o", "json")

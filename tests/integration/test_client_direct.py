@@ -193,6 +193,7 @@ def test_a_line_logs_in_and_is_encrypted(tmp_path: Path, asked: Asked) -> None:
         assert ids(table) == list(range(count + 1))
 
 
+@pytest.mark.long
 def test_a_forked_process_says_so_and_leaves_the_lines_of_its_parent_alone(server: Any) -> None:
     """It would get answers of its parent, and be taken for it by the number of its rows; without a line it hung."""
     program = f"""

@@ -189,6 +189,7 @@ async def test_an_auto_increment_column_is_left_to_the_server(conn: lakeward.Asy
         await table.delete(["a"])
 
 
+@pytest.mark.covering("COMPACTED")
 @pytest.mark.usefixtures("lakeward")  # Apache Fluss 0.9.1 looks for the partition's columns in the key, and fails
 @pytest.mark.parametrize("form", ["COMPACTED", "INDEXED"])
 async def test_a_lookup_can_insert_into_partitions(conn: lakeward.AsyncConnection, database: str, form: str) -> None:

@@ -203,6 +203,7 @@ async def test_following_begins_in_remote_history(server: ServerProcess, conn: l
     assert found == list(range(8000))
 
 
+@pytest.mark.long
 def test_scans_hold_while_copies_and_expiry_go_on(new_server: Start, tmp_path: Path) -> None:
     """Whatever moves or goes meanwhile: offsets follow each other without a gap, or the scan says what is gone."""
     options = {**EAGER, "log__retention__check_interval": "20ms", "log__segment__file_size": "4kb"}

@@ -107,6 +107,7 @@ def test_scans_of_one_process_get_a_piece_once(server: ServerProcess, proxy: Fau
         assert len(proxy.requests) == got
 
 
+@pytest.mark.covering("busy", "cut")
 @pytest.mark.parametrize(
     "faults",
     [

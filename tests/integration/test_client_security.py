@@ -73,6 +73,7 @@ def use(conn: lw.Connection, name: str) -> None:
     conn.drop_table(f"fluss.{name}")
 
 
+@pytest.mark.covering("SCRAM")
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_login_opens_every_connection(guarded: ServerProcess, mechanism: str) -> None:
     """Those for metadata, administration, writes and reads are all asked, and all let in."""

@@ -59,6 +59,7 @@ def seen(lake: Warehouse, table: lakeward.Table) -> list[tuple[Any, ...]]:
     return answers[0]
 
 
+@pytest.mark.covering("paimon")
 def test_a_table_is_compacted_and_tiering_goes_on(lake: Warehouse, users: lakeward.Table, run: Cli) -> None:
     """What a dry run promises is done; rows are the same before and after, and each change after that counts once."""
     name, before = str(users.path), seen(lake, users)
@@ -81,6 +82,7 @@ def test_a_table_is_compacted_and_tiering_goes_on(lake: Warehouse, users: lakewa
     assert users.query("SELECT count(*) AS n FROM t")["n"].to_pylist() == [5]
 
 
+@pytest.mark.covering("iceberg")
 def test_a_kill_in_the_middle_leaves_the_table_as_it_was(lake: Warehouse, users: lakeward.Table, run: Cli) -> None:
     """Nothing but files that nobody knows is left, and `lake clean` takes them away."""
     name, before = str(users.path), seen(lake, users)
@@ -97,6 +99,7 @@ def test_a_kill_in_the_middle_leaves_the_table_as_it_was(lake: Warehouse, users:
     assert seen(lake, users) == [*before, (9, "after")]
 
 
+@pytest.mark.covering("iceberg")
 def test_what_a_dropped_table_left_is_removed_for_its_successor(
     lake: Warehouse, users: lakeward.Table, run: Cli, tiered: dict[str, str]
 ) -> None:

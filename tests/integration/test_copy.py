@@ -55,6 +55,7 @@ def _rows(count: int, first: int = 0) -> pa.Table:
 _names = (f"shop.t{number}" for number in itertools.count())
 
 
+@pytest.mark.covering("ZSTD")
 @pytest.mark.parametrize("codec", ["NONE", "LZ4_FRAME", "ZSTD"])
 def test_rows_of_a_log_have_the_same_offsets(house: House, codec: str) -> None:
     """Each bucket's rows, large and small batches alike, whatever they are compressed with."""
@@ -98,6 +99,7 @@ def test_a_primary_key_table_has_the_same_changelog_and_state(house: House) -> N
     assert house.there.table(name).lookup([{"id": 1}]).to_pylist() == [{"id": 1, "name": "b"}]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("columns", "properties"),
     [
@@ -229,6 +231,7 @@ def _bigint(name: str) -> lakeward.Column:
     return lakeward.Column(name, parse_type("BIGINT NOT NULL"))
 
 
+@pytest.mark.long
 def test_verify_alone_finds_what_is_not_the_same(house: House) -> None:
     """Counts and checksums of each bucket; the exit code says it too."""
     name = next(_names)

@@ -74,6 +74,7 @@ def check(server: ServerProcess, *, is_damaged: bool = True) -> list[tuple[int, 
     return errors
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("restart", [True, False], ids=["restarted", "running"])
 @pytest.mark.parametrize("which", [0, 2, -1], ids=["oldest", "middle", "newest"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -105,6 +106,7 @@ def no_second_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ServerProcess, "__enter__", lambda self: self if self.is_running else self.start())
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("suffix", ["index", "timeindex", "writer_snapshot", "json"])
 @pytest.mark.parametrize("kind", ["deleted", "emptied", "cut", "flipped row"])
 def test_small_files_may_be_damaged_without_loss(server: ServerProcess, suffix: str, kind: str) -> None:
@@ -138,6 +140,7 @@ async def _poll_into(found: list[object], scanner: fluss.LogScanner) -> None:
         found += list(await asyncio.wait_for(scanner.poll(1000), 20))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("which", [0, 2, -1], ids=["oldest", "middle", "newest"])
 async def test_a_range_that_was_given_up_is_passed_by_everybody(server: ServerProcess, kind: str, which: int) -> None:

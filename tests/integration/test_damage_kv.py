@@ -60,6 +60,7 @@ def server(written: Path, tmp_path: Path) -> ServerProcess:
     return server_on(tmp_path / "data", written.name)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("which", "kind"),
     [

@@ -118,6 +118,7 @@ def test_an_ordinary_kill_skips_no_offset(killed: ServerProcess) -> None:
         assert table.append(rows_batch(1000)) == ROWS
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("rows", [2**31 - 1, 2**31])
 @pytest.mark.parametrize("clean", [True, False], ids=["closed", "killed"])
 def test_a_batch_that_claims_too_many_rows_does_not_stop_appends(killed: ServerProcess, rows: int, clean: bool) -> None:

@@ -62,6 +62,7 @@ def test_what_changes_in_the_database_arrives() -> None:
         assert left_behind(folder) == []
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_it_before_spark_is_up() -> None:
     """At once, with a word, and nothing stays."""
     with open_folder() as folder:

@@ -146,6 +146,7 @@ def test_people_read_findings_first_and_counts_last(troubled: ServerProcess) -> 
     assert "Not checked: data-directory, file-system, secret-files; the server's machine" in result.stdout
 
 
+@pytest.mark.long
 def test_a_port_of_somebody_else_is_told(tmp_path: Path) -> None:
     """Nobody there, a web server, and something that is neither; none of it is an exception."""
     with socket.create_server(("127.0.0.1", 0)) as stranger:

@@ -176,6 +176,7 @@ def test_a_cursor_belongs_to_who_opened_it(crowded: ServerProcess) -> None:
         assert not mine.scan_kv(scanner_id=cursor, call_seq_id=1, batch_size_bytes=100).error_code
 
 
+@pytest.mark.long
 def test_requests_that_do_not_end_share_a_bound(tmp_path: Path) -> None:
     """Memory for frames on their way is bounded, and who holds it without sending loses it to others."""
     with ServerProcess(tmp_path / "data", netty__server__max_receive_memory="64mb") as server:
@@ -219,6 +220,7 @@ def test_a_crowded_server_can_be_stopped(tmp_path: Path, holding: Callable[..., 
             assert server.stop() == 0
 
 
+@pytest.mark.long
 def test_connections_are_bounded_below_the_open_files_and_it_is_told(tmp_path: Path) -> None:
     """With 1,024 descriptors allowed the server says how many clients it takes, refuses more, and goes on."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -124,6 +124,7 @@ async def test_a_write_under_way_goes_to_the_successor_under_its_number(two: Two
     assert [bytes(kept[-1])] == [bytes(one) for one in again]
 
 
+@pytest.mark.long
 async def test_a_slow_server_is_waited_for(two: TwoServers, table: AsyncTable) -> None:
     """While the cluster names it, nobody hangs up."""
     await write(table)

@@ -106,6 +106,7 @@ def test_a_log_table_goes_on(start: Any, disk: SmallDisk) -> None:
         assert connection.table("fluss.events").scan(["id"]).to_arrow()["id"].to_pylist() == acknowledged
 
 
+@pytest.mark.covering("hash")
 @pytest.mark.parametrize("engine", _ENGINES)
 def test_a_primary_key_table_goes_on(start: Any, disk: SmallDisk, engine: str) -> None:
     """State and changelog are those of the acknowledged rows, whatever was refused, before and after a crash."""
@@ -145,6 +146,7 @@ def goes_on(write: Any) -> bool:
     return True
 
 
+@pytest.mark.covering("rocksdb")
 @pytest.mark.parametrize("engine", _ENGINES)
 def test_a_snapshot_waits_for_room(start: Any, disk: SmallDisk, engine: str) -> None:
     """Without room for a snapshot rows are read on; the next one with room is taken, and the state comes back."""

@@ -31,6 +31,7 @@ def health(server: ServerProcess) -> dict[str, Any]:
         return found
 
 
+@pytest.mark.covering("0.85")
 @pytest.mark.parametrize("limit", ["0.85", "1"])
 def test_a_server_starts_on_a_full_disk(disk: SmallDisk, limit: str) -> None:
     """It is read-only and says so; tables can be dropped, which makes room; then writes go on by themselves."""

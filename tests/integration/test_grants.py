@@ -253,6 +253,7 @@ def _connect(server: ServerProcess) -> Any:
     return lakeward.connect(server.bootstrap)
 
 
+@pytest.mark.long
 def test_grants_come_back_from_remote_storage(tmp_path: Path) -> None:
     """A server that lost its disk knows who may do what, before anybody is let in."""
     place = {"remote__data__dir": str(tmp_path / "remote")}

@@ -31,6 +31,7 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     return made | {"type": "jdbc", "uri": uri, "jdbc.user": told["username"], "jdbc.password": told["password"]}
 
 
+@pytest.mark.covering("hadoop", "postgres")
 def test_the_cluster_names_its_catalog_as_java_does(tmp_path: Path, lake: dict[str, str]) -> None:
     """Rows are tiered there, queries read hot and cold as one, and readers of Iceberg find what is committed.
 

@@ -62,6 +62,7 @@ def is_made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("is_keyed", [False, True], ids=["log", "keys"])
 @pytest.mark.parametrize("lake_format", ["iceberg", "paimon"])
 def test_answers_are_those_of_a_new_connection(
@@ -151,6 +152,7 @@ def test_what_is_made_anew_under_its_name_is_read_anew(lake: Warehouse, database
             table = make()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("names", [("filename", "x"), ("FileName", "file_row_number")])
 @pytest.mark.parametrize("is_keyed", [False, True], ids=["log", "keys"])
 def test_columns_may_be_called_as_places_of_rows_are(

@@ -152,6 +152,7 @@ def test_a_bucket_comes_back_while_others_are_served(new_server: Callable[..., S
         assert table.row_count() == ROWS
 
 
+@pytest.mark.long
 def test_a_server_that_stops_writes_what_would_take_long_to_play_back(new_server: Callable[..., ServerProcess]) -> None:
     """Its next life begins with a snapshot, not with the whole changelog; a bucket of few rows is not worth one."""
     server = new_server()

@@ -55,6 +55,7 @@ def properties(format_: str) -> dict[str, str]:
     return {**TIERED, "table.datalake.format": format_}
 
 
+@pytest.mark.covering("iceberg")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_log_table_is_one_with_its_bucket(
     conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
@@ -77,6 +78,7 @@ def test_a_log_table_is_one_with_its_bucket(
         assert len(read(warehouse, str(log.path))) == 120
 
 
+@pytest.mark.covering("paimon")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_primary_key_table_is_merged_with_its_bucket(
     conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
@@ -100,6 +102,7 @@ def test_a_primary_key_table_is_merged_with_its_bucket(
     assert got == sorted(table.snapshot().to_pylist(), key=lambda row: row["id"])
 
 
+@pytest.mark.covering("iceberg")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_house_in_a_bucket_is_kept(
     conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
@@ -119,6 +122,7 @@ def test_a_house_in_a_bucket_is_kept(
     assert len(warehouse.rglob("*.parquet")) <= before
 
 
+@pytest.mark.covering("paimon")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_keys_to_remote_storage_open_the_lake_too(
     server: ServerProcess, conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
@@ -131,6 +135,7 @@ def test_keys_to_remote_storage_open_the_lake_too(
         assert other.sql(f'SELECT * FROM {database}."log$lake"').to_pylist() == [{"id": 1}]
 
 
+@pytest.mark.covering("iceberg")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_bucket_that_does_not_let_us_in_is_told_in_a_sentence(
     server: ServerProcess, conn: lakeward.Connection, warehouse: S3Warehouse, database: str, format_: str
@@ -147,6 +152,7 @@ def test_a_bucket_that_does_not_let_us_in_is_told_in_a_sentence(
         assert stranger.table(f"{database}.log").query("SELECT id FROM t").num_rows == 1  # the log has it all
 
 
+@pytest.mark.covering("paimon")
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_bucket_with_bad_days_loses_nothing(
     server: ServerProcess, s3: Bucket, database: str, format_: str, seaweed: SeaweedFs

@@ -126,6 +126,7 @@ def test_a_place_that_cannot_be_a_lake_is_not_remembered(
     assert {path.name for path in cli.directory.iterdir()} == {"data", "data.log", "afile"}
 
 
+@pytest.mark.long
 def test_a_table_that_nobody_has_begun_is_explained(cli: Cli, conn: lakeward.Connection) -> None:
     """It may be held for a service that was killed."""
     cli.ok("tables", "create", "shop.t", "id BIGINT", "-p", "table.datalake.enabled=true")
@@ -133,6 +134,7 @@ def test_a_table_that_nobody_has_begun_is_explained(cli: Cli, conn: lakeward.Con
     assert "up to two minutes" in cli.run("tier", "status").stderr
 
 
+@pytest.mark.long
 def test_a_service_that_names_another_lake_is_told(cli: Cli, conn: lakeward.Connection) -> None:
     """A table is not tiered again elsewhere, unless somebody says so; and by looking nothing is made."""
     cli.ok("tables", "create", "shop.t", "id BIGINT", "-p", "table.datalake.enabled=true")
@@ -152,6 +154,7 @@ def test_a_service_that_names_another_lake_is_told(cli: Cli, conn: lakeward.Conn
     assert len(read_by_pyiceberg(cli.directory / "nowhere", "shop.t")) == 2
 
 
+@pytest.mark.long
 def test_a_reader_that_names_another_lake_is_told(cli: Cli, conn: lakeward.Connection) -> None:
     """One that names none finds it; one that names a wrong one hears of the right one, and leaves no catalog there."""
     cli.ok("tables", "create", "shop.t", "id BIGINT", "-p", "table.datalake.enabled=true")

@@ -17,6 +17,7 @@ _DEMO = ("demo", "--data-dir", "demo", "--port", "0", "--engine")
 _MOMENTS_S = (0.5, 1.0, 2.0, 4.0)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("engine", ["local", "spark"])
 def test_the_demo_ends_whenever_ctrl_c_comes(tmp_path: Path, engine: str) -> None:
@@ -32,6 +33,7 @@ def test_the_demo_ends_whenever_ctrl_c_comes(tmp_path: Path, engine: str) -> Non
                 assert eventually(lambda: not terminal.left()), terminal.left()
 
 
+@pytest.mark.covering("killed")
 @pytest.mark.parametrize("how", ["closed", "killed"])
 def test_a_demo_that_vanished_leaves_nothing_and_the_next_one_goes_on(tmp_path: Path, how: str) -> None:
     """Its window is closed, or it gets kill -9: the server goes too, and the same directory can be used at once."""
@@ -47,6 +49,7 @@ def test_a_demo_that_vanished_leaves_nothing_and_the_next_one_goes_on(tmp_path: 
         assert eventually(lambda: not terminal.left()), terminal.left()
 
 
+@pytest.mark.covering("130")
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_service_ends_before_spark_is_up(server: ServerProcess, tmp_path: Path, number: int, code: int) -> None:
@@ -62,6 +65,7 @@ def test_a_service_ends_before_spark_is_up(server: ServerProcess, tmp_path: Path
         assert eventually(lambda: not terminal.left()), terminal.left()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_signal_to_the_whole_group_ends_a_service_in_order(server: ServerProcess, tmp_path: Path) -> None:
     """Spark is there until the last round has ended: nothing is refused meanwhile."""

@@ -232,6 +232,7 @@ def test_a_login_has_its_time(tmp_path: Path) -> None:
             inside.call(Api.GET_METADATA, MetadataRequest())
 
 
+@pytest.mark.long
 def test_too_many_wrong_logins_are_told_to_wait(tmp_path: Path) -> None:
     """After so many of an address in a minute even a right password is not looked at, and may be tried again."""
     with ServerProcess(

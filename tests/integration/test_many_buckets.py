@@ -41,6 +41,7 @@ def assert_modest(server: ServerProcess) -> None:
     assert server.memory_bytes < MEMORY_BYTES_MAX
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_ten_thousand_buckets(new_server: Callable[..., ServerProcess]) -> None:
     """Tables of 10,000 buckets in all, 2,000 of them with rows: written, killed, started, read, written again."""

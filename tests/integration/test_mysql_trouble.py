@@ -91,6 +91,7 @@ def test_a_row_that_is_told_in_part_is_refused(own: MariaDb) -> None:
         values(database, start, database.now())
 
 
+@pytest.mark.long
 def test_compressed_events_without_metadata_are_read(own: MariaDb) -> None:
     """log_bin_compress, and names that come from the table as it was known."""
     database = open_database(own)
@@ -104,6 +105,7 @@ def test_compressed_events_without_metadata_are_read(own: MariaDb) -> None:
     assert {row[:2] for row in told[2:]} >= {(4, 1), (4, 2)}
 
 
+@pytest.mark.long
 def test_rows_that_agree_with_no_known_table_need_metadata(own: MariaDb) -> None:
     """Two ALTERs that the stream was never told of: an error, not a guess."""
     database = open_database(own)

@@ -61,6 +61,7 @@ def buried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Buried]:
         yield Buried(server)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", POISON)
 @pytest.mark.parametrize("way", [way for way in poison_reader.READS if "skipping" not in way])
 def test_a_bad_batch_is_one_error_that_names_it(buried: Buried, kind: str, way: str) -> None:
@@ -76,6 +77,7 @@ def test_a_bad_batch_is_one_error_that_names_it(buried: Buried, kind: str, way: 
     assert "skip" in str(said["error"])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", POISON)
 @pytest.mark.parametrize("way", [way for way in poison_reader.READS if "skipping" in way])
 def test_all_other_rows_come_when_it_is_skipped(buried: Buried, kind: str, way: str) -> None:

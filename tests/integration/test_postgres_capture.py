@@ -50,6 +50,7 @@ def wait_for_rows(pg: Database, count: int) -> None:
             time.sleep(0.01)
 
 
+@pytest.mark.covering("1")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_copy_under_load_is_exact(pg: Database, source: PostgresDatabase, seed: int) -> None:
     """Chunks as of a position are what the changes up to it make; with the changes after it they are the table."""
@@ -152,6 +153,7 @@ def test_the_end_of_a_stream_leaves_nothing_behind(pg: Database, source: Postgre
         assert connection.execute("SELECT pubname FROM pg_publication").fetchall() == [("lakeward",)]
 
 
+@pytest.mark.long
 def test_a_commit_that_nobody_sees_yet(pg: Database, source: PostgresDatabase) -> None:
     """It waits for a standby that is away: its changes are in the log, so a copy as of a place behind it has them."""
     tables = {table.id.name: table for table in source.tables()}

@@ -131,6 +131,7 @@ def test_a_slot_in_use_is_waited_for(pg: Database, source_of: SourceOf) -> None:
     source.release(end)
 
 
+@pytest.mark.long
 def test_servers_that_are_not_prepared(source_of: SourceOf) -> None:
     """wal_level, no slot to spare, a log that was thrown away: each names the setting."""
     few = {

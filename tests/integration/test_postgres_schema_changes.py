@@ -175,6 +175,7 @@ def test_a_change_of_the_identity_is_no_change_of_the_table(pg: Database, source
     assert has_before == [False, False, True, True]
 
 
+@pytest.mark.long
 def test_chunks_cover_all_keys_in_the_order_of_the_server(pg: Database) -> None:
     """Numbers with and without gaps, text with an order of its own, several columns: each row in one chunk."""
     with pg.connect() as connection:

@@ -25,6 +25,7 @@ def _open_to_others(root: Path) -> list[str]:
     return [str(path) for path in (root, *root.rglob("*")) if stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 
+@pytest.mark.covering("hash")
 @pytest.mark.parametrize("engine", ["hash", "rocksdb"])
 def test_all_files_are_the_owners(tmp_path: Path, engine: str) -> None:
     """Segments, indexes, state, snapshots and metadata; and what an older release left is tightened at the start."""

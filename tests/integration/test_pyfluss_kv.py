@@ -192,6 +192,7 @@ async def test_deletes_are_refused_where_disabled(session: Session) -> None:
     assert await look_up(table, {"id": 1}) == [person(1)]
 
 
+@pytest.mark.covering("hash")
 @pytest.mark.parametrize("engine", ["hash", "rocksdb"])
 async def test_state_and_changelog_survive(new_server: NewServer, engine: str) -> None:
     """Killed and then stopped, with snapshots taken meanwhile: each time everything acknowledged is there."""

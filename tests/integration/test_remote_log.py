@@ -132,6 +132,7 @@ def test_questions_about_the_log_include_what_is_remote(start: Start) -> None:
             assert all(a.header.last_offset + 1 == b.header.base_offset for a, b in pairwise(spans))
 
 
+@pytest.mark.covering("True")
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_restart_changes_nothing(start: Start, kill: bool) -> None:
     """What was remote is found again, and copies go on where they were."""
@@ -154,6 +155,7 @@ def test_a_restart_changes_nothing(start: Start, kill: bool) -> None:
     assert "Traceback" not in server.log_text
 
 
+@pytest.mark.long
 def test_logs_that_nobody_touches_are_copied_after_a_restart(start: Start) -> None:
     """Segments that were closed while nothing was copied go on their way without a client."""
     server = start(remote__log__task_interval_duration="0s")
@@ -220,6 +222,7 @@ def test_dropped_tables_and_partitions_leave_no_files(start: Start, tmp_path: Pa
     assert not (logs / "db" / f"gone-{table.table_id}").exists()
 
 
+@pytest.mark.long
 def test_what_is_older_than_the_time_to_live_goes_there_and_here(start: Start, tmp_path: Path) -> None:
     """The earliest offset moves on, files go, and the log itself is as long as it was."""
     server = start()
@@ -245,6 +248,7 @@ def test_what_is_older_than_the_time_to_live_goes_there_and_here(start: Start, t
         assert append_ids(table, 1) == end + ROWS
 
 
+@pytest.mark.long
 def test_where_copies_are_switched_off_retention_is_as_without_remote_storage(start: Start) -> None:
     """`remote.log.task-interval-duration` 0: old rows go though nothing was copied."""
     server = start(remote__log__task_interval_duration="0s")
@@ -256,6 +260,7 @@ def test_where_copies_are_switched_off_retention_is_as_without_remote_storage(st
         assert manifests(table) == {}
 
 
+@pytest.mark.long
 def test_the_size_limit_of_a_log_counts_what_is_remote(start: Start) -> None:
     """The oldest remote segments go when here and there together are too large."""
     server = start()
@@ -267,6 +272,7 @@ def test_the_size_limit_of_a_log_counts_what_is_remote(start: Start) -> None:
         assert eventually(lambda: 20_000 < manifest_of(table).size_bytes < 60_000)
 
 
+@pytest.mark.long
 def test_how_many_segments_stay_local_can_be_changed(start: Start) -> None:
     """`table.log.tiered.local-segments` is obeyed, the active segment included."""
     server = start()

@@ -70,6 +70,7 @@ async def test_the_official_client_reads_history_from_s3(new_server: Start, s3: 
         assert names.column("name").to_pylist() == [f"{i * 7919:x}" for i in range(777, 10_000)]
 
 
+@pytest.mark.covering("stalled", "gone")
 @pytest.mark.parametrize("day", BAD_DAYS)
 def test_a_bad_day_of_the_store_loses_nothing(new_server: Start, s3: Bucket, day: str) -> None:
     """Rows are taken and served, the log says it once, and when the store is well again copies catch up."""

@@ -63,6 +63,7 @@ def described(cluster: WireCluster, table_id: int, snapshot_id: int) -> messages
     return answer
 
 
+@pytest.mark.covering("kv__engine", "options0")
 @pytest.mark.parametrize("options", [{"kv__engine": "rocksdb"}, {"kv__snapshot__remote_format": "rocksdb"}])
 def test_readers_open_the_files_with_rocksdb(start: Start, tmp_path: Path, options: dict[str, str]) -> None:
     """Downloaded under their own names they are a RocksDB with the rows of the offset that is told."""

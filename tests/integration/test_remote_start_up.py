@@ -78,6 +78,7 @@ def test_a_directory_that_cannot_be_written_is_found_at_the_start(tmp_path: Path
     assert said == f"Error: The remote storage {tmp_path}/file cannot be used: not a directory."
 
 
+@pytest.mark.long
 def test_a_store_that_was_there_before_may_be_away_at_the_start(s3: Bucket, new_server: NewServer) -> None:
     """An outage of the store is no reason for a server not to serve what it has; it says so in its log."""
     server = new_server(**s3.server_options, remote__store__startup_timeout="500ms")

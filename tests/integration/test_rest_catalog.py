@@ -64,6 +64,7 @@ def world(new_server: Callable[..., ServerProcess], tmp_path: Path) -> Iterator[
     assert "Traceback" not in catalog.log_text, catalog.log_text[-4000:]
 
 
+@pytest.mark.covering("True")
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_table_is_served_as_committed_and_as_it_is_now(world: World, keyed: bool) -> None:
     """`db.table` has what was tiered; `db.table$now` and `now.db` have every row, as our own SQL does."""
@@ -167,6 +168,7 @@ def test_the_protocol(world: World) -> None:
         assert (answer.status_code, told["code"], told["type"]) == (status, status, kind), (path, told)
 
 
+@pytest.mark.long
 def test_nothing_is_left_behind(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
     """Many loads while rows come, a kill -9 in between: what nobody can read is removed, no row is lost."""
     server = new_server()
@@ -194,6 +196,7 @@ def test_nothing_is_left_behind(new_server: Callable[..., ServerProcess], tmp_pa
     world.lake.close()
 
 
+@pytest.mark.long
 def test_a_slow_reader_keeps_its_snapshot(world: World) -> None:
     """What it was told of stays for a while, however much comes after it; then the committed table is as it was."""
     table = world.table("slow", primary_key=["id"])

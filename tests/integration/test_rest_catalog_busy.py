@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from busy_tables import COLUMNS, BusyTables
 from catalog_process import CatalogProcess
 from server_process import ServerProcess
@@ -26,6 +27,7 @@ def by_sql(conn: lakeward.Connection, name: str) -> list[tuple[int, int]]:
     return pairs(conn.sql(f"SELECT id, n FROM shop.{name}").to_pylist())
 
 
+@pytest.mark.long
 def test_it_is_equal_to_our_own_sql_at_each_moment(new_server: Callable[..., ServerProcess], tmp_path: Path) -> None:
     """Equal whenever no row comes, while rounds commit; between what was before and after it while rows come."""
     server = new_server()

@@ -105,6 +105,7 @@ def test_a_table_in_a_bucket_is_read_with_vended_keys(world: World, database: st
         assert "secret" not in catalog.log_text
 
 
+@pytest.mark.long
 def test_without_a_role_no_keys_are_given(world: World, database: str) -> None:
     """Never the catalog's own; a reader with keys of its own reads."""
     path = f"{database}.orders"
@@ -121,6 +122,7 @@ def test_without_a_role_no_keys_are_given(world: World, database: str) -> None:
         assert ordered(found) == world.truth(path)
 
 
+@pytest.mark.long
 def test_nothing_is_left_in_the_bucket(world: World, database: str) -> None:
     """Files of a table as it was are removed; what is committed stays, and so do rows."""
     path = f"{database}.orders"
@@ -182,6 +184,7 @@ def test_tables_of_others_are_written_with_vended_keys(world: World, database: s
         assert set(world.warehouse.rglob("*")) == committed
 
 
+@pytest.mark.long
 def test_a_table_is_made_in_an_empty_folder_of_its_writers_choice(world: World, database: str) -> None:
     """As Trino wants it: nothing lies there before it does; versions of the table lie under its name. Purged, all goes.
 

@@ -107,6 +107,7 @@ def test_duckdb_creates_and_inserts(world: World) -> None:
     assert [row["id"] for row in rows(world.catalog.pyiceberg().load_table("lab.tries"))] == [1, 11]
 
 
+@pytest.mark.long
 def test_a_table_is_made_where_its_writer_says_before_it_is_there(world: World) -> None:
     """As Trino does: in a folder of its own choice below the namespace, empty until the table is committed."""
     ask = world.catalog.ask
@@ -130,6 +131,7 @@ def test_a_table_is_made_where_its_writer_says_before_it_is_there(world: World) 
     assert ask("GET", "/v1/namespaces/lab2").status_code == 404
 
 
+@pytest.mark.long
 def test_a_table_is_replaced_by_one_that_is_not_sorted(world: World) -> None:
     """CREATE OR REPLACE of Trino and Spark: "not sorted" is the order 0, added after a higher one, and meant by -1."""
     ask, where = world.catalog.ask, "/v1/namespaces/shop/tables"
@@ -207,6 +209,7 @@ def test_odd_requests_are_refused_in_words(world: World) -> None:
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, status), (path, body, answer.text)
 
 
+@pytest.mark.long
 def test_with_logins_they_are_for_whom_the_catalog_was_told_of(
     new_server: Callable[..., ServerProcess], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from tiering_runs import Warehouse
 from tpch_tables import KEYS, fill_tables, tpch, wrong_queries
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("keyed", [False, True], ids=["log", "primary key"])

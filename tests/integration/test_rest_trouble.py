@@ -43,6 +43,7 @@ def server(new_server: Callable[..., ServerProcess]) -> ServerProcess:
     return new_server()
 
 
+@pytest.mark.covering("write")
 @pytest.mark.parametrize("others", ["none", "write"])
 def test_odd_names_are_not_found(server: ServerProcess, tmp_path: Path, others: str) -> None:
     """Quotes, dots, slashes, unicode, very long ones: an answer of the protocol, and no trace of the server."""
@@ -74,6 +75,7 @@ def test_a_table_that_is_dropped_is_read_to_its_end(server: ServerProcess, tmp_p
     world.lake.close()
 
 
+@pytest.mark.long
 def test_a_table_that_is_created_again_has_nothing_of_the_one_before(server: ServerProcess, tmp_path: Path) -> None:
     """Other columns, other types: readers see the new rows alone, and what is left of the old one stays as it was."""
     from pyiceberg.exceptions import NoSuchTableError
@@ -114,6 +116,7 @@ def test_a_server_that_comes_back(server: ServerProcess, tmp_path: Path) -> None
     world.lake.close()
 
 
+@pytest.mark.long
 def test_a_list_of_manifests_that_goes_while_a_table_is_looked_at(server: ServerProcess, tmp_path: Path) -> None:
     """As when its snapshot expires: the answer is to ask again, and then it is there."""
     world = World(server, tmp_path)
@@ -131,6 +134,7 @@ def test_a_list_of_manifests_that_goes_while_a_table_is_looked_at(server: Server
     world.lake.close()
 
 
+@pytest.mark.long
 def test_two_catalogs_leave_each_other_alone(server: ServerProcess, tmp_path: Path) -> None:
     """What one clears up is its own; the other's readers go on."""
     world = World(server, tmp_path)

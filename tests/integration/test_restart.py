@@ -35,6 +35,7 @@ def ids_of(table: WireTable) -> list[int]:
     return found
 
 
+@pytest.mark.covering("killed")
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
 async def test_what_the_official_client_wrote_is_there(new_server: NewServer, kill: bool) -> None:
     """Databases, tables, partitions and rows survive, and the same client goes on after its connection broke."""
@@ -58,6 +59,7 @@ async def test_what_the_official_client_wrote_is_there(new_server: NewServer, ki
         assert (await scan(table, range(2))).num_rows == 2000
 
 
+@pytest.mark.covering("killed")
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
 def test_ids_are_never_given_twice(new_server: NewServer, kill: bool) -> None:
     """Tables and writers of the next life have ids that nobody had before, dropped ones included."""
@@ -76,6 +78,7 @@ def test_ids_are_never_given_twice(new_server: NewServer, kill: bool) -> None:
     assert len(set(ids)) == len(set(writers)) == 9
 
 
+@pytest.mark.covering("killed")
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
 def test_writers_go_on_where_they_were(new_server: NewServer, kill: bool) -> None:
     """A retry after the restart is recognised, the next batch is accepted, a gap is refused."""
@@ -141,6 +144,7 @@ def test_a_torn_tail_is_cut_and_told(new_server: NewServer) -> None:
     assert "cut" in server.log_text
 
 
+@pytest.mark.covering("SIGTERM")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
 def test_a_signal_stops_it_in_good_order(new_server: NewServer, number: int) -> None:
     """It answers who waits, syncs, and exits with 0."""

@@ -137,6 +137,7 @@ def test_writers_go_on(lost: NewLost) -> None:
         assert table.offset(LATEST) == 20
 
 
+@pytest.mark.covering("0")
 @pytest.mark.parametrize("tablets", [0, 2])
 def test_what_was_not_copied_is_told(lost: NewLost, tablets: int) -> None:
     """A server that was stopped knows exactly what is missing, with its tablet servers; what had been copied is whole.
@@ -210,6 +211,7 @@ def test_a_server_that_was_replaced_takes_no_more_writes(lost: NewLost, tmp_path
     server.process.start()
 
 
+@pytest.mark.long
 def test_a_damaged_snapshot_is_passed_over(lost: NewLost, tmp_path: Path) -> None:
     """The one before it and the log since give the same state; the damaged one is never offered again."""
     server = lost(kv__engine="hash")
@@ -237,6 +239,7 @@ def test_a_damaged_snapshot_is_passed_over(lost: NewLost, tmp_path: Path) -> Non
     assert all(newest[bucket] not in ids for (_, bucket), ids in server.snapshot_ids(STATE).items())
 
 
+@pytest.mark.long
 def test_an_interrupted_restore_begins_anew(lost: NewLost, tmp_path: Path) -> None:
     """No server starts in a half restored directory; the next restore clears it."""
     server = lost()

@@ -46,6 +46,7 @@ def contents(server: LostServer) -> tuple[list[Any], list[Any]]:
     return sorted(map(str, state)), sorted(map(str, log))
 
 
+@pytest.mark.long
 def test_bad_days_cost_nothing(server: LostServer, proxy: FaultyProxy) -> None:
     """The store refuses a fifth of all calls, then is gone, then is back: rows are served all the time, copies resume,
 

@@ -29,6 +29,7 @@ def rows(first: int, count: int, name: str) -> list[dict[str, Any]]:
     return [{"id": i, "name": f"{name}-{i}"} for i in range(first, first + count)]
 
 
+@pytest.mark.covering("0")
 @pytest.mark.parametrize("tablets", [0, 2])
 def test_a_lake_that_is_ahead(tmp_path: Path, tablets: int) -> None:
     """The log goes on behind the lake; rows of a table with a key come back by the command that is told."""

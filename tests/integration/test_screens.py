@@ -169,6 +169,7 @@ def test_the_shell_ends_when_told_to(cli: Cli) -> None:
             assert terminal.ended() == 0, terminal.text
 
 
+@pytest.mark.long
 def test_hints_and_figures_of_the_demo_stay_on_the_screen(tmp_path: Path) -> None:
     """Rows scroll between them, a few a second; in the end the terminal is a terminal again."""
     command = ("demo", "--data-dir", "demo", "--port", "0", "--engine", "local", "--limit", "300")

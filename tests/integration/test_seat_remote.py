@@ -117,6 +117,7 @@ def lost() -> Any:
     raise ErrorCode.NETWORK.error("The connection was lost.")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("odd", [lost, lambda: CommitRemoteLogManifestResponse(commit_success=False)])
 def test_a_commit_that_counts_and_was_not_answered_names_what_is_there(tmp_path: Path, odd: Callable[[], Any]) -> None:
     """Neither a lost answer nor a wrong one has files removed that the coordinator's manifest names."""

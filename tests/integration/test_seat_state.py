@@ -144,6 +144,7 @@ def test_a_snapshot_of_an_old_leader_never_counts(tmp_path: Path) -> None:
     tell(tmp_path, story)
 
 
+@pytest.mark.long
 def test_a_commit_that_was_not_answered_names_what_is_there(tmp_path: Path) -> None:
     """It counts; the next one comes all the same."""
 

@@ -43,6 +43,7 @@ def test_without_the_option_a_missing_server_is_an_error(new_server: Callable[..
             conn.databases()
 
 
+@pytest.mark.long
 def test_the_wait_has_an_end(new_server: Callable[..., ServerProcess]) -> None:
     """A server that does not come back is an error when the time is up."""
     server = new_server()
@@ -63,6 +64,7 @@ def wait_for(server: ServerProcess, act: Callable[[], object]) -> None:
         back.join()
 
 
+@pytest.mark.long
 def test_rows_wait_for_a_server_that_is_away(new_server: Callable[..., ServerProcess]) -> None:
     """Writers that are new then, partitions that have to be made, scans and lookups: each waits without the option."""
     server = new_server()

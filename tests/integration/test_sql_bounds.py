@@ -71,6 +71,7 @@ def test_as_many_connections_as_pools_open_are_all_answered(shop: SqlServerProce
     assert asyncio.run(ask()) == [1] * _CONNECTIONS
 
 
+@pytest.mark.long
 def test_a_question_is_cancelled_in_the_middle_of_its_rows(shop: SqlServerProcess) -> None:
     """The rest does not come, and the session goes on."""
     with psycopg.connect(shop.url(), autocommit=True) as conn:
@@ -95,6 +96,7 @@ def test_who_does_not_read_keeps_out_nobody(shop: SqlServerProcess) -> None:
         lazy.close()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Cannot disable autocommit")
 def test_short_questions_do_not_wait_behind_long_ones(shop: SqlServerProcess) -> None:
     """More long ones than there are places are under way, and all still are when the short ones are answered."""

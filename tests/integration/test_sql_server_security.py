@@ -68,6 +68,7 @@ def sql_server(request: pytest.FixtureRequest, secured: ServerProcess, tmp_path:
     assert "secret" not in started.log_text
 
 
+@pytest.mark.covering("proven")
 def test_grants_of_the_cluster_hold_at_every_door(sql_server: SqlServerProcess) -> None:
     """Alice reads what she may, knows of nothing else; a wrong password and a name that is not known are refused."""
     with psycopg.connect(sql_server.url("alice", "shop", "alice-secret"), autocommit=True) as conn:
@@ -84,6 +85,7 @@ def test_grants_of_the_cluster_hold_at_every_door(sql_server: SqlServerProcess) 
         sql_server.psql("-w", "-c", "SELECT 1", user="alice")
 
 
+@pytest.mark.covering("sent")
 def test_flight_asks_once_and_gives_a_token(sql_server: SqlServerProcess) -> None:
     """The same rights by Flight SQL."""
     login = {"username": "alice", "password": "alice-secret"}
@@ -97,6 +99,7 @@ def test_flight_asks_once_and_gives_a_token(sql_server: SqlServerProcess) -> Non
             conn.cursor().execute("SELECT 1")
 
 
+@pytest.mark.covering("proven")
 def test_plans_are_for_those_who_may_read(sql_server: SqlServerProcess) -> None:
     """Files and offsets are told to nobody else."""
     assert _plan(sql_server, "shop.orders", "alice:alice-secret") == 200
@@ -117,6 +120,7 @@ def _plan(sql_server: SqlServerProcess, table: str, login: str | None) -> int:
             return wrong.code
 
 
+@pytest.mark.long
 def test_all_doors_encrypt(secured: ServerProcess, tmp_path: Path) -> None:
     """One certificate for the three of them."""
     made = Authority(tmp_path)

@@ -39,6 +39,7 @@ def conn(server: Any) -> Iterator[Connection]:
         yield made
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("step", "nth"), STEPS, ids=[f"{s}-{n}" for s, n in STEPS])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_commit_that_ends_at_any_step_is_finished_by_its_repetition(
@@ -82,6 +83,7 @@ def test_interruptions_may_follow_each_other(conn: Connection, database: str, tm
     check(table, kind, 1)
 
 
+@pytest.mark.long
 @given(
     plan=st.lists(
         st.tuples(st.sampled_from(["planned", "manifest", "append", "appended", "done"]), st.integers(1, 12)),
@@ -123,6 +125,7 @@ class _Sleeper:
                 assert self.awake.wait(60)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("later_batches", [0, 1, 3])
 @pytest.mark.parametrize(("step", "nth"), [("planned", 1), ("manifest", 1), ("append", 4), ("appended", 1)])
 @pytest.mark.parametrize("kind", KINDS)

@@ -358,6 +358,7 @@ def test_a_part_whose_file_is_not_there_is_a_clear_error(conn: Connection, datab
         StagedSink(conn, path, str(tmp_path)).commit(0, [part])
 
 
+@pytest.mark.covering("sum")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["log", "sum"])
 def test_a_writer_that_the_server_has_forgotten_goes_on_under_a_new_id(

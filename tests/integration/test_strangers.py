@@ -11,6 +11,7 @@ import socket
 import threading
 from pathlib import Path
 
+import pytest
 from logins import ASKING, JAAS, log_in, plain_token
 from server_process import ServerProcess
 from strangers import mutated
@@ -77,6 +78,7 @@ def test_mutated_logins_harm_nobody(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
+@pytest.mark.long
 def test_a_crowd_that_guesses_keeps_nobody_waiting(tmp_path: Path) -> None:
     """Hundreds of wrong logins at once: who is in is served meanwhile, and a right password gets somebody in."""
     with asking_server(tmp_path / "data") as server:

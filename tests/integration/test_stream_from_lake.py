@@ -195,6 +195,7 @@ def test_a_batch_planned_again_has_the_same_rows(lake: Warehouse, tiered: dict[s
     assert sorted(i for batch in again for i in batch) == list(range(330))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("keyed", [False, True])
 def test_partitions_that_only_the_lake_has_come_too(lake: Warehouse, tiered: dict[str, str], keyed: bool) -> None:
     """As a bounded read shows them; once, and new partitions are found as ever."""

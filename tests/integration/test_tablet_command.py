@@ -30,6 +30,7 @@ def test_nobody_there_is_told_without_advice_for_clients(tmp_path: Path) -> None
     assert "lakeward serve" not in said
 
 
+@pytest.mark.covering("99999")
 @pytest.mark.parametrize("address", ["localhost:99999", "zk1:2181,zk2:port", ":2181"])
 def test_what_is_no_address_is_told_before_anything_is_tried(tmp_path: Path, address: str) -> None:
     """It is no bug of ours."""

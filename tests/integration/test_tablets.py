@@ -124,6 +124,7 @@ def test_new_columns_are_known_everywhere(conn: lakeward.Connection) -> None:
     assert table.scan().to_arrow().column("name").to_pylist().count("new") == 30
 
 
+@pytest.mark.long
 def test_a_tablet_server_that_hangs_is_replaced(crew: ServerProcess, conn: lakeward.Connection) -> None:
     """It has not ended, but answers nobody: its buckets are led again soon, and writers go on by themselves."""
     table = conn.create_table("fluss.hung", "id BIGINT", buckets=3, bucket_by=["id"])
@@ -225,6 +226,7 @@ def test_children_end_with_their_parent(tmp_path: Path) -> None:
         assert not any(map(_is_alive, second))
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path) -> None:
     """Whose port it is, and what to do; nothing is left running."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -236,6 +238,7 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in server.log_text
 
 
+@pytest.mark.long
 def test_history_in_remote_storage_is_everybodys(tmp_path: Path) -> None:
     """Servers copy what they lead, the coordinator commits it; whoever leads a bucket next reads on."""
     remote = tmp_path / "remote"

@@ -42,6 +42,7 @@ def conn(tmp_path: Path) -> Iterator[lw.Connection]:
     assert "Traceback" not in server.log_text, server.log_text[-8000:]
 
 
+@pytest.mark.covering("keyed")
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (day, id)"], ids=["log", "keyed"])
 def test_partitions_of_today_are_there_and_old_ones_go(conn: lw.Connection, key: str) -> None:
     """Rows of today are written and read at whichever server has them, over TLS."""

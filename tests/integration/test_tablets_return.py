@@ -55,6 +55,7 @@ class Asker(threading.Thread):
                 time.sleep(0.002)
 
 
+@pytest.mark.long
 def test_no_table_is_denied_while_all_starts_again(tmp_path: Path) -> None:
     """A server that has not heard of its tables yet does not say that they are not there; whoever waits is served."""
     with ServerProcess(tmp_path / "data", tablets=2) as server:
@@ -93,6 +94,7 @@ def test_our_client_goes_on(tmp_path: Path) -> None:
             again.join()
 
 
+@pytest.mark.long
 @pytest.mark.oracle
 def test_the_official_client_goes_on(tmp_path: Path) -> None:
     """Rows are looked up by pyfluss through a kill."""

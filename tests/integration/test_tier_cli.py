@@ -137,7 +137,7 @@ def test_files_of_a_crash_are_cleaned(cli: Cli, table: lakeward.Table, service: 
 
 def test_the_demo_ends_in_the_lake(cli: Cli) -> None:
     """Every order that was placed is in an Iceberg table on disk, and the person is told how to read it."""
-    done = cli.run("demo", "--port", "0", "--data-dir", "demo", "--rate", "100", "--limit", "1500", "--engine", "local")
+    done = cli.run("demo", "--port", "0", "--data-dir", "demo", "--rate", "300", "--limit", "1500", "--engine", "local")
     assert done.returncode == 0, done.stderr
     assert "orders more in the lake" in done.stderr
     sums = re.findall(r"── ([\d,]+) orders? = ([\d,]+) in the lake \+ ([\d,]+) only in the log\n", done.stderr)
@@ -152,6 +152,7 @@ def test_the_demo_ends_in_the_lake(cli: Cli) -> None:
         assert ids == list(range(1, len(ids) + 1))
 
 
+@pytest.mark.long
 def test_the_demo_ends_when_it_is_told(cli: Cli) -> None:
     """Ctrl-C stops the stream, the count, the service and the server, and says what stays; no trace of Python."""
     running = cli.start("demo", "--port", "0", "--data-dir", "told", "--engine", "local")
@@ -166,6 +167,7 @@ def test_the_demo_ends_when_it_is_told(cli: Cli) -> None:
     assert "Traceback" not in told
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_the_demo_keeps_everything_in_a_bucket(cli: Cli) -> None:
     """With --s3 the lake, closed segments and metadata are in S3 when it ends, and a second run goes on with them."""

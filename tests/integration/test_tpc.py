@@ -39,6 +39,7 @@ def suite(request: pytest.FixtureRequest) -> Iterator[duckdb.DuckDBPyConnection]
         yield duck
 
 
+@pytest.mark.covering("tpch")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("suite", "lake_format", "keys"),

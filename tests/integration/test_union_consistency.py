@@ -100,6 +100,7 @@ def tag(lake: Warehouse, table: lakeward.Table, name: str) -> None:
     snapshots.tag(name, newest_one)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_table_as_a_tag_has_it(lake: Warehouse, tiered: dict[str, str], keyed: bool) -> None:
     """Also when all the snapshots around it have expired; a tag that is not there is told with those that are."""
@@ -119,6 +120,7 @@ def test_a_table_as_a_tag_has_it(lake: Warehouse, tiered: dict[str, str], keyed:
         ids(lake, table.path, **{"scan.tag": "year-end"})
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_partition_made_anew_goes_on_from_the_old_one(lake: Warehouse, tiered: dict[str, str], keyed: bool) -> None:
     """Before and after its first round: late rows that bring an expired partition back do not cost its history."""

@@ -70,6 +70,7 @@ def _lose(log: Path, what: str) -> None:
         path.unlink()
 
 
+@pytest.mark.covering("killed")
 @pytest.mark.parametrize("what", ["file", "directory", "directory of a killed server"])
 def test_a_lost_log_is_told_given_up_and_not_counted(stopped: ServerProcess, cli: Cli, what: str) -> None:
     """Of all tables at once; what the server tells a reader is a command that can be typed as it stands."""

@@ -128,6 +128,7 @@ def test_a_row_that_is_missing_in_a_file_of_the_lake_is_named(
     assert "tiered anew" in one["remedy"]
 
 
+@pytest.mark.long
 def test_a_value_that_is_another_in_the_lake_is_named(
     lake: Warehouse, orders: lakeward.Table, users: lakeward.Table, run: Cli
 ) -> None:
@@ -161,6 +162,7 @@ def test_a_row_that_is_missing_by_key_and_a_file_that_is_gone(lake: Warehouse, u
     assert path.name in told.stderr
 
 
+@pytest.mark.long
 def test_a_lake_that_has_rows_twice_is_told(lake: Warehouse, orders: lakeward.Table, run: Cli) -> None:
     """As an appender outside of tiering would leave it."""
     rewrite_newest(lake, orders, lambda rows: pa.concat_tables([rows, rows.slice(0, 1)]))

@@ -109,6 +109,7 @@ class _Bounds:
         return FileBounds(PaimonWriting.of_bytes(writing).shape, ["v"]).of(entry)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("format_", "keyed"), [("iceberg", False), ("paimon", False), ("paimon", True)])
 @by_type
 def test_no_file_of_a_lake_with_a_matching_row_is_left_out(

@@ -130,6 +130,7 @@ def test_a_table_is_copied_and_followed_over_restarts(
     conn.drop_table("captured.pairs")
 
 
+@pytest.mark.covering("postgres")
 def test_envelopes_bring_many_tables_and_what_happens_to_them(spark: SparkSession, pair: Pair, tmp_path: Path) -> None:
     """Rows of two tables, a new column, a new table; each event opens by itself."""
     pair.make_pairs(50)

@@ -117,6 +117,7 @@ def test_a_job_that_fails_says_why_in_a_sentence(jobs: Jobs, world: World) -> No
     assert world.rows() == [(i, i % 3) for i in range(10)]
 
 
+@pytest.mark.long
 def test_a_changed_query_that_the_planner_did_not_notice(jobs: Jobs, world: World, conn: lw.Connection) -> None:
     """Spark's own refusal ends in the same advice."""
     world.add(0, 10)
@@ -176,6 +177,7 @@ def test_damaged_state_is_told_as_such(jobs: Jobs, world: World, conn: lw.Connec
     assert "`lakeward jobs drop counts`" in again.error
 
 
+@pytest.mark.long
 def test_a_session_that_ends_stops_its_jobs(jobs: Jobs, world: World, tmp_path: Path) -> None:
     """A query that somebody else stopped is a job that was stopped."""
     job = jobs.start([world.plan(world.read())], name="copy", script=None)

@@ -78,6 +78,7 @@ def test_left_keeps_every_row_and_inner_those_with_a_match(spark: SparkSession, 
     assert not inner.schema["name"].nullable
 
 
+@pytest.mark.long
 def test_many_rows_over_several_batches_and_tasks(spark: SparkSession, users: str, join: Any) -> None:
     """Whatever comes from the cache and whatever from the server, each row has its own match."""
     rows = spark.range(50_000).selectExpr("id as n", "id % 150 as id").repartition(2)
@@ -86,6 +87,7 @@ def test_many_rows_over_several_batches_and_tasks(spark: SparkSession, users: st
     assert (joined.count(), joined.where(wrong).count()) == (50_000, 0)
 
 
+@pytest.mark.long
 def test_a_prefix_of_the_key_finds_several_rows(
     spark: SparkSession, conn: lw.Connection, database: str, join: Any
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_stream_has_the_answers_of_a_model_after_every_restart(
         assert answers == _model(rows)
 
 
+@pytest.mark.long
 def test_a_retraction_may_come_before_its_insert(spark: SparkSession, changes: FileStream) -> None:
     """The count is below zero for a micro-batch; the insert that follows balances it, a second one shows."""
     changes.stream().createOrReplaceTempView("multiset_early")
@@ -123,6 +124,7 @@ def test_a_retraction_may_come_before_its_insert(spark: SparkSession, changes: F
     assert changes.run(spark.sql(query)) == [(1, None, 0), (1, None, 0), (1, 5, 1)]
 
 
+@pytest.mark.covering("rocksdb")
 def test_windows_close_with_what_is_left_in_them(store: str, spark: SparkSession, changes: FileStream) -> None:
     """Append mode: a window comes once, when the watermark has passed it, a restart between or not."""
     changes.stream().withWatermark("at", "5 minutes").createOrReplaceTempView("multiset_windows")
@@ -162,6 +164,7 @@ def _texts(frame: DataFrame) -> list[str]:
     return [str(tuple(row)).replace("-0.0", "0.0") for row in frame.collect()]
 
 
+@pytest.mark.covering("BIGINT", "DOUBLE]", "DECIMAL(38", "STRING]", "TIMESTAMP]", "STRUCT")
 @pytest.mark.parametrize("kind", _VALUES)
 def test_every_type_has_spark_s_own_answers(kind: str, spark: SparkSession) -> None:
     """Over what is left after retractions, in an order and with an equality that are Spark's."""
@@ -202,6 +205,7 @@ def test_many_groups_are_sorted_and_merged(spark: SparkSession) -> None:
     assert sorted(map(tuple, mine.collect())) == sorted(map(tuple, theirs.collect()))
 
 
+@pytest.mark.covering("v-")
 @pytest.mark.parametrize(
     ("value", "state"),
     [("v", "01 00 01 97 ef 02 00 00 01 02 03"), ("s", "01 ca d5 60 11 02 06 68 c3 a9 03")],

@@ -152,6 +152,7 @@ pipeline:
         assert sorted(events.column("what").to_pylist()) == ["a", "b", "c"]
 
 
+@pytest.mark.long
 def test_one_that_fails_waits_and_the_others_go_on(bench: Bench, pg: Database) -> None:
     """A wrong password is told in the status, without the password; `stop` of another process ends the other one."""
     name = uuid.uuid4().hex[:8]
@@ -174,6 +175,7 @@ def test_one_that_fails_waits_and_the_others_go_on(bench: Bench, pg: Database) -
     _await(lambda: _status(bench, f"good-{name}").state is PipelineState.STOPPED)
 
 
+@pytest.mark.long
 def test_one_that_must_not_evolve_says_the_same_each_time(bench: Bench, pg: Database, tmp_path: Path) -> None:
     """The statement's table, why, and what to do: also when it is tried again, and the table has its new type."""
     name = f"strict-{uuid.uuid4().hex[:8]}"

@@ -83,6 +83,7 @@ def test_a_stream_goes_on_exactly_where_it_was(conn: lw.Connection, database: st
     assert _ids(sink) == list(range(40))
 
 
+@pytest.mark.long
 def test_a_batch_whose_commit_spark_forgot_is_not_written_twice(
     conn: lw.Connection, database: str, streams: Streams
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_stream_of_rows_does_not_hide_deletes(conn: lw.Connection, database: s
     streams.start(streams.read(f"{database}.a", **{"scan.deletes": "ignore"}), f"{database}.b")
 
 
+@pytest.mark.long
 def test_groups_remember_what_was_read(conn: lw.Connection, database: str, streams: Streams, tmp_path: Path) -> None:
     """A new query of the group begins where the last one got to."""
     source = conn.create_table(f"{database}.a", "id BIGINT", buckets=1)
@@ -145,6 +147,7 @@ def test_groups_remember_what_was_read(conn: lw.Connection, database: str, strea
     assert _ids(sink) == list(range(12))
 
 
+@pytest.mark.long
 def test_a_table_dropped_under_a_stream_is_told(conn: lw.Connection, database: str, streams: Streams) -> None:
     """The query ends with a sentence that names the table."""
     source = conn.create_table(f"{database}.a", "id BIGINT", buckets=1)
@@ -193,6 +196,7 @@ def test_new_partitions_are_found_and_dropped_ones_leave(conn: lw.Connection, da
     assert "latestOffset" in str(query.lastProgress)
 
 
+@pytest.mark.long
 def test_staged_files_can_lie_elsewhere(conn: lw.Connection, database: str, streams: Streams, tmp_path: Path) -> None:
     """sink.staging.dir holds a directory for each query, with nothing left in it but what guards against repetition."""
     source = conn.create_table(f"{database}.a", "id BIGINT", buckets=1)

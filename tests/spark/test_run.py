@@ -34,6 +34,7 @@ def test_rows_go_to_stdout_and_nothing_else_does(runs: Runs) -> None:
     assert not list((runs.directory / "state" / "logs").iterdir())
 
 
+@pytest.mark.long
 def test_an_error_points_at_its_place_and_what_was_before_it_stands(runs: Runs) -> None:
     """Streams that were started are stopped; the exit code is 1; a secret on the line is not shown."""
     script = runs.script(
@@ -89,6 +90,7 @@ def test_a_script_goes_on_where_it_was(runs: Runs) -> None:
     assert runs.rows("c") == [(i, 20 * i) for i in range(150)]
 
 
+@pytest.mark.long
 def test_a_job_that_fails_leaves_the_others_alone(runs: Runs) -> None:
     """Its error is a sentence; the process goes on with the other job, and its exit code is 1 in the end."""
     script = runs.script(
@@ -116,6 +118,7 @@ def test_a_job_that_fails_leaves_the_others_alone(runs: Runs) -> None:
     assert runs.rows("c") == [(i, 10 * i) for i in range(10)]
 
 
+@pytest.mark.covering("130")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_signal_while_spark_starts_ends_it_at_once(runs: Runs, number: int, code: int) -> None:
     """Nothing is left running, and nothing is said but that."""
@@ -137,6 +140,7 @@ def test_what_cannot_be_run_is_said_before_spark_starts(runs: Runs) -> None:
     assert (done.returncode, done.stderr) == (0, "There is no statement to run.\n")
 
 
+@pytest.mark.long
 def test_a_home_that_cannot_be_written_is_told(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a stream begins; with the place, and where else it could be."""
     (runs.directory / "file").write_text("")

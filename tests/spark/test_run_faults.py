@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 COPY = "SET 'pipeline.name' = 'copy';\nINSERT INTO b SELECT id, n FROM a;\n"
 
 
+@pytest.mark.long
 def test_a_server_that_comes_back_finds_its_jobs_waiting(
     new_server: Callable[..., ServerProcess], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,6 +42,7 @@ def test_a_server_that_comes_back_finds_its_jobs_waiting(
         assert runs.rows("b") == [(i, 10 * i) for i in range(150)]
 
 
+@pytest.mark.long
 def test_a_full_disk_fails_the_job_and_room_lets_it_go_on(
     server: ServerProcess, conn: lw.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +68,7 @@ def test_a_full_disk_fails_the_job_and_room_lets_it_go_on(
     assert runs.rows("b") == [(i, 10 * i) for i in range(150)]
 
 
+@pytest.mark.long
 def test_in_a_terminal_progress_stays_in_its_place(
     server: ServerProcess, conn: lw.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

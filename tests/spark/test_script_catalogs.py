@@ -235,6 +235,7 @@ class TestInMemory:
 class TestLake:
     """A lake as a catalog: what tiering has put there, and what others have."""
 
+    @pytest.mark.covering
     @pytest.mark.parametrize("keyed", [False, True])
     def test_tables_of_a_lake_are_read(
         self,
@@ -288,6 +289,7 @@ class TestLake:
         with pytest.raises(Exception, match="has no snapshot 7"):
             lake_rows(spark, connectors, replace(found, options={**found.options, "scan.snapshot-id": "7"}))
 
+    @pytest.mark.covering("paimon")
     def test_a_snapshot_as_a_stream_ends(
         self,
         spark: SparkSession,

@@ -297,6 +297,7 @@ class TestDatagen:
         with pytest.raises(LakewardError, match="number-of-rows"):
             source.batch(spark)
 
+    @pytest.mark.long
     def test_a_stream_goes_on_after_its_last_row(
         self, spark: SparkSession, connectors: Connectors, name: str, tmp_path: Path
     ) -> None:
@@ -333,6 +334,7 @@ class TestDatagen:
         assert rows_of(sink.source(target).batch(spark)) == expected
         assert len(expected) == 5000
 
+    @pytest.mark.long
     def test_a_micro_batch_that_is_done_again_holds_the_same_rows(
         self, spark: SparkSession, connectors: Connectors, tmp_path: Path
     ) -> None:
@@ -471,6 +473,7 @@ class TestFilesystem:
             sink.sink(target).write_stream(Rows(frame), begin_at(tmp_path / "c")).awaitTermination(60)
         assert rows_of(sink.source(target).batch(spark)) == [(0,), (1,)]
 
+    @pytest.mark.long
     def test_a_micro_batch_that_is_done_again_is_there_once(
         self, spark: SparkSession, connectors: Connectors, tmp_path: Path
     ) -> None:

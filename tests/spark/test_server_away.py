@@ -34,6 +34,7 @@ def append(server: ServerProcess, first: int) -> None:
         conn.table("d.source").append({"id": ids, "user": [i % 3 for i in ids]})
 
 
+@pytest.mark.covering("True")
 @pytest.mark.parametrize("kill", [False, True])
 def test_a_restart_does_not_end_streams(
     spark: SparkSession,

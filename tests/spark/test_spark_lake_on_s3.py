@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.covering("paimon")
 @pytest.mark.parametrize("format_", ["iceberg", "paimon"])
 def test_hot_and_cold_are_one_table_with_the_cold_part_in_s3(
     spark: SparkSession, server: ServerProcess, s3: Bucket, database: str, format_: str

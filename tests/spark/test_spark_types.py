@@ -77,6 +77,7 @@ _FILTERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["iceberg", "paimon"])
 def test_a_filter_has_the_same_answer_when_rows_are_cold(
     spark: SparkSession, lake: Warehouse, database: str, format_: str

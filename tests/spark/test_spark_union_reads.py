@@ -69,6 +69,7 @@ def test_spark_shows_splits_by_tier(spark: SparkSession, lake: Warehouse, databa
     assert told.apply("lakewardRows").value() == (100 if keyed else 150)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize("door", ["jar", "python"])
 def test_a_stream_begins_with_the_lake(

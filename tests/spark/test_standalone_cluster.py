@@ -73,6 +73,7 @@ def _wait_for_workers(log: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_reads_writes_and_streams_on_two_workers(
     master: str, cluster_log: Path, server: ServerProcess, database: str, tmp_path: Path
 ) -> None:
@@ -112,6 +113,7 @@ spark.stop()
 """
 
 
+@pytest.mark.long
 def test_executors_elsewhere_log_in_with_what_the_driver_knows(master: str, cluster_log: Path, tmp_path: Path) -> None:
     """They have not its environment; what they are told is in no file and no log that they leave behind."""
     password = "hush-cluster-4711"

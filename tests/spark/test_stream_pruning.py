@@ -68,6 +68,7 @@ def sent(server: ServerProcess, wide: str) -> Callable[[], int]:
     return count
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("startup", ["full", "earliest"])
 def test_two_columns_of_ten_cost_two(
     spark: SparkSession, conn: lw.Connection, wide: str, sent: Callable[[], int], tmp_path: Path, startup: str

@@ -112,6 +112,7 @@ def _near(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(pytest.approx(value, rel=1e-9) if isinstance(value, float) else value for value in row)
 
 
+@pytest.mark.covering("BIGINT", "DOUBLE", "DECIMAL(38", "STRING", "TIMESTAMP]")
 @pytest.mark.parametrize("kind", [*_NUMBERS, *_OTHERS])
 def test_every_aggregate_of_every_type_has_spark_s_own_answer(kind: str, spark: SparkSession) -> None:
     """Types and values, of random inserts and retractions in random order."""
@@ -128,6 +129,7 @@ def test_every_aggregate_of_every_type_has_spark_s_own_answer(kind: str, spark: 
     assert gone[1:] == tuple(nothing.collect()[0])
 
 
+@pytest.mark.covering("BIGINT", "DOUBLE", "DECIMAL(38")
 @pytest.mark.parametrize("kind", _NUMBERS)
 def test_variances_have_spark_s_own_answers(kind: str, spark: SparkSession) -> None:
     """Up to the last digits: Spark adds up rounded squares."""
@@ -297,6 +299,7 @@ def test_another_aggregate_does_not_read_the_state(spark: SparkSession, tmp_path
     assert changes.run(spark.sql("SELECT k, lakeward_avg(v, w) FROM weighted_other GROUP BY k")) == [(1, 3.5)]
 
 
+@pytest.mark.long
 def test_a_stream_of_added_rows_runs_spark_s_own(spark: SparkSession, tmp_path: Path) -> None:
     """Those that Spark has on streams, and DISTINCT, which it has not."""
     calls = ("COUNT(DISTINCT v)", "MIN(DISTINCT v)", "LISTAGG(s, '-')", "COLLECT(v)", "LAST_VALUE(v)", "STDDEV_POP(v)")

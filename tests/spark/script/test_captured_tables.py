@@ -77,6 +77,7 @@ def test_a_table_is_copied_counted_and_followed(bench: Bench, pg: Database) -> N
     check()
 
 
+@pytest.mark.long
 def test_a_snapshot_ends_and_a_batch_reads_what_is_there(bench: Bench, pg: Database) -> None:
     """The mode `snapshot` is a job that finishes; in batch mode there is no job at all."""
     with pg.connect() as connection:

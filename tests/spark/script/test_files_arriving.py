@@ -72,6 +72,7 @@ def test_a_file_that_cannot_be_read_is_named(bench: Bench, tmp_path: Path) -> No
     assert [row[:2] for row in bench.table("arrived")] == [(1, "a"), (2, "b"), (3, "c")]
 
 
+@pytest.mark.long
 def test_a_bucket_that_spark_cannot_reach_says_what_is_missing(bench: Bench) -> None:
     """`hadoop-aws` does not come from PyPI."""
     place = "'connector' = 'filesystem', 'path' = 's3://bucket/in', 'format' = 'csv'"

@@ -83,6 +83,7 @@ def at(second: int) -> dt.datetime:
     return dt.datetime(2026, 11, 1, 10, 0, second, 500_000)
 
 
+@pytest.mark.long
 def test_blocks_11_29_43_from_kafka_to_kafka_and_elasticsearch(bench: Bench, broker: MockBroker) -> None:
     """Topic → log table → looked up and written to a topic; and windows of it as documents."""
     broker.create("raw", 2)
@@ -135,6 +136,7 @@ def test_blocks_11_29_43_from_kafka_to_kafka_and_elasticsearch(bench: Bench, bro
         }
 
 
+@pytest.mark.long
 def test_block_22_from_kafka_to_an_enriched_stream(bench: Bench, broker: MockBroker, server: ServerProcess) -> None:
     """Two topics into a partitioned log and a primary key table, joined by key."""
     broker.create("g22_events", 2)
@@ -184,6 +186,7 @@ def test_block_22_from_kafka_to_an_enriched_stream(bench: Bench, broker: MockBro
         bench.script.run("DROP DATABASE fluss.analytics CASCADE")
 
 
+@pytest.mark.long
 def test_blocks_44_and_46_one_log_and_those_who_read_it(bench: Bench, broker: MockBroker, conn: lw.Connection) -> None:
     """State by key in a statement set; three readers of one event bus, one of them a topic."""
     broker.create("audit")

@@ -66,6 +66,7 @@ def test_rows_go_from_a_topic_into_a_table(bench: Bench, broker: MockBroker) -> 
     assert sorted(bench.rows(query)) == want
 
 
+@pytest.mark.long
 def test_what_cannot_be_read(bench: Bench, broker: MockBroker) -> None:
     """One message in a hundred is broken: an error that names it, or left out and counted, or a dead letter."""
     broker.create("shaky", 2)
@@ -97,6 +98,7 @@ def test_what_cannot_be_read(bench: Bench, broker: MockBroker) -> None:
     assert "of topic 'shaky', partition" in str(wrong.value)
 
 
+@pytest.mark.long
 def test_metadata_keys_and_a_watermark(bench: Bench, broker: MockBroker) -> None:
     """What Kafka knows of a message is in columns, keys are decoded, and times of messages close windows."""
     broker.create("meta", 1)
@@ -158,6 +160,7 @@ def test_upserts_and_deletes_by_key(bench: Bench, broker: MockBroker) -> None:
     assert found == {1: {"id": 1, "name": "ann"}, 2: {"id": 2, "name": "bea"}, 3: None}
 
 
+@pytest.mark.long
 def test_bounded_rows_into_a_topic_and_out_again(bench: Bench, broker: MockBroker) -> None:
     """INSERT VALUES is kept when it returns; a bounded stream ends by itself; odd options are refused by name."""
     broker.create("numbers", 1)

@@ -51,6 +51,7 @@ _JOINS = {
 }
 
 
+@pytest.mark.covering("streaming")
 @pytest.mark.parametrize("mode", ["streaming", "batch"])
 def test_rows_are_found_by_their_primary_key(shop: Bench, mode: str) -> None:
     """LEFT keeps rows without a match, INNER leaves them out; bounded and streaming give the same."""

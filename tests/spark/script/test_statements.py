@@ -193,6 +193,7 @@ def test_only_the_partition_that_is_named_is_overwritten(bench: Bench) -> None:
     assert bench.table("visits") == [(6, "f", "2026-01-01", 3)]
 
 
+@pytest.mark.long
 def test_times_are_cut_to_their_columns(bench: Bench) -> None:
     """Down, before 1970 too; now, a literal, a column of more digits; not so where the script says that it matters."""
     bench.run(
@@ -238,6 +239,7 @@ def test_windows_of_moments_begin_by_the_local_clock(bench: Bench) -> None:
     bench.run("RESET 'table.local-time-zone'")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("zone", "windows"),
     [
@@ -314,6 +316,7 @@ def test_explain_tells_what_a_statement_becomes(bench: Bench) -> None:
     assert any("Aggregate" in line for line in stream)
 
 
+@pytest.mark.long
 def test_spark_sql_stays_usable(bench: Bench, server: ServerProcess) -> None:
     """Tables of Spark's own, and the cluster's under Spark's catalog, beside those of the script."""
     bench.run(
@@ -372,6 +375,7 @@ def test_a_mistake_is_told_with_what_to_do(bench: Bench, text: str, line: int, w
     assert caught.value.place.line == line
 
 
+@pytest.mark.covering("name DESC")
 @pytest.mark.parametrize(
     ("order", "newest"),
     [
