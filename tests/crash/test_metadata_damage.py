@@ -63,17 +63,26 @@ def both(*spoils: Callable[[Path], None]) -> Callable[[Path], None]:
     return spoil
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    """A server with three tables and rows in each, some made in an earlier life, that was killed."""
-    with ServerProcess(tmp_path / "data") as server:
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a server left with three tables and rows in each, some made in an earlier life, that was killed."""
+    directory = tmp_path_factory.mktemp("killed") / "data"
+    with ServerProcess(directory) as server:
         for number, name in enumerate(_NAMES):
             if number == 2:
                 server.restart()
             with lakeward.connect(server.bootstrap) as connection:
                 connection.create_table(name, _COLUMNS, buckets=1).append([{"id": number, "word": name}])
-        server.kill()
-        yield server
+    return directory
+
+
+@pytest.fixture
+def server(killed: Path, tmp_path: Path) -> Iterator[ServerProcess]:
+    """That server, on a copy of its files, not yet started again."""
+    shutil.copytree(killed, tmp_path / "data")
+    server = ServerProcess(tmp_path / "data")
+    yield server
+    server.kill()
 
 
 def refusal(server: ServerProcess) -> str:
@@ -117,6 +126,7 @@ ONE_FILE = {
 }
 
 
+@pytest.mark.covering("gone", "cut]", "a bit of a page", "a bit of the journal]", "a bit of a copy")
 @pytest.mark.parametrize("spoil", ONE_FILE.values(), ids=ONE_FILE)
 def test_one_damaged_file_costs_nothing(server: ServerProcess, spoil: Callable[[Path], None]) -> None:
     """Whichever file is lost or damaged, what was acknowledged is in another; the log says what was found."""
@@ -166,6 +176,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.covering("all]", "journals")
 @pytest.mark.parametrize("spoil", TOO_MUCH.values(), ids=TOO_MUCH)
 def test_metadata_that_cannot_be_whole_does_not_start(server: ServerProcess, spoil: Callable[[Path], None]) -> None:
     """The error names the file and the way back; nothing on disk changes; no table takes over an old directory."""

@@ -14,14 +14,18 @@ import pyarrow as pa
 import pytest
 from copies import copy, log_of, run_copy, state_of
 from eventually import eventually
+from forked import Forked
 from server_process import ServerProcess
 
 import lakeward
 from lakeward.client.blocking.sync import Connection
+from lakeward.runtime.process.child import Child
 
 Start = Callable[..., ServerProcess]
 pytestmark = pytest.mark.crash
 LOG, KEYED = "fluss.events", "fluss.people"
+_ROUNDS = 15
+EVENTS, CHANGES = 2000 * _ROUNDS, 2000 * _ROUNDS - 1000
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def servers(new_server: Start) -> tuple[ServerProcess, ServerProcess]:
         log = here.create_table(LOG, "id BIGINT, text STRING", buckets=2)
         keyed = here.create_table(KEYED, "id INT NOT NULL, text STRING, PRIMARY KEY (id)", buckets=2)
         with log.writer(batch_rows=200) as writer, keyed.upserter(batch_rows=200) as upserter:
-            for number in range(30):
+            for number in range(_ROUNDS):
                 writer.write(_events(number * 2000, 2000))
                 upserter.upsert(_people(number, 1000))
     return source, target
@@ -47,9 +51,9 @@ def _people(number: int, count: int) -> pa.Table:
 
 
 @contextmanager
-def _copying(source: ServerProcess, target: ServerProcess, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def _copying(source: ServerProcess, target: ServerProcess, *arguments: str) -> Iterator[Child]:
     command = [sys.executable, "-m", "lakeward", "copy", source.bootstrap, target.bootstrap, *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Forked(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -84,6 +88,7 @@ def test_a_copy_that_is_killed_goes_on_where_it_stopped(servers: tuple[ServerPro
     _check(source, target)
 
 
+@pytest.mark.covering("target")
 @pytest.mark.parametrize("who", ["source", "target"])
 def test_a_server_that_dies_meanwhile_is_waited_for(servers: tuple[ServerProcess, ServerProcess], who: str) -> None:
     """kill -9 of one side in the middle; when it is back, the copy goes on and both are the same."""
@@ -99,10 +104,11 @@ def test_a_server_that_dies_meanwhile_is_waited_for(servers: tuple[ServerProcess
         assert "Run the copy again" in errors
         copy(source, target, LOG, KEYED)
     else:  # what came there without an answer is counted too
-        assert [one["rows"] for one in json.loads(told)["tables"]] == [60_000, 30 * 2000 - 1000]
+        assert [one["rows"] for one in json.loads(told)["tables"]] == [EVENTS, CHANGES]
     _check(source, target)
 
 
+@pytest.mark.long
 def test_two_copies_at_once_do_no_harm_once_one_has_begun(servers: tuple[ServerProcess, ServerProcess]) -> None:
     """They send the same batches under the same numbers: each is stored once."""
     source, target = servers
@@ -128,11 +134,12 @@ def test_a_cut_over_loses_no_row_of_writers_that_ran_until_then(servers: tuple[S
                 number += 1
                 log.append(_events(number, 50))
                 keyed.upsert(_people(number, 20))
+                stop.wait(0.01)
 
     writer = threading.Thread(target=write)
     with _copying(source, target, LOG, KEYED, "--cut-over", "--silence", "1s") as process:
         writer.start()
-        time.sleep(4)
+        time.sleep(2)
         assert process.poll() is None
         stop.set()
         writer.join()
@@ -160,7 +167,7 @@ def test_a_target_that_somebody_writes_to_stops_the_copy(servers: tuple[ServerPr
         _copying(source, target, LOG, "--follow") as process,
     ):
         here.table(LOG).append(_events(0, 5))
-        assert eventually(lambda: _copied(there, LOG) == 60_005)
+        assert eventually(lambda: _copied(there, LOG) == EVENTS + 5)
         there.table(LOG).append(_events(0, 3))
         here.table(LOG).append(_events(0, 3000))
         _, errors = process.communicate(timeout=120)
@@ -168,6 +175,7 @@ def test_a_target_that_somebody_writes_to_stops_the_copy(servers: tuple[ServerPr
     assert "somebody else writes to the target" in errors.replace("\n", " ")
 
 
+@pytest.mark.long
 def test_following_ends_with_ctrl_c_and_says_how_far_it_is(servers: tuple[ServerProcess, ServerProcess]) -> None:
     """It is how a person says that it is enough."""
     source, target = servers
@@ -175,7 +183,7 @@ def test_following_ends_with_ctrl_c_and_says_how_far_it_is(servers: tuple[Server
         with _copying(source, target, "--follow", "-o", "json") as process:
             assert eventually(lambda: _copied(there, KEYED) == _copied(here, KEYED))
             here.table(LOG).append(_events(0, 7))
-            assert eventually(lambda: _copied(there, LOG) == 60_007)
+            assert eventually(lambda: _copied(there, LOG) == EVENTS + 7)
             process.send_signal(2)
             told, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
@@ -183,6 +191,7 @@ def test_following_ends_with_ctrl_c_and_says_how_far_it_is(servers: tuple[Server
     _check(source, target)
 
 
+@pytest.mark.long
 def test_rows_of_others_are_noticed_while_the_source_is_silent(servers: tuple[ServerProcess, ServerProcess]) -> None:
     """Nothing comes from the source, and still it ends."""
     source, target = servers
@@ -193,13 +202,14 @@ def test_rows_of_others_are_noticed_while_the_source_is_silent(servers: tuple[Se
         _copying(source, target, LOG, "--follow") as process,
     ):
         here.table(LOG).append(_events(0, 5))
-        assert eventually(lambda: _copied(there, LOG) == 60_005)
+        assert eventually(lambda: _copied(there, LOG) == EVENTS + 5)
         there.table(LOG).append(_events(0, 1))
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 1
     assert "holds rows that are not the source's" in errors.replace("\n", " ")
 
 
+@pytest.mark.long
 def test_a_follow_that_is_stopped_while_the_target_is_away_does_not_say_0(
     servers: tuple[ServerProcess, ServerProcess],
 ) -> None:
@@ -211,7 +221,7 @@ def test_a_follow_that_is_stopped_while_the_target_is_away_does_not_say_0(
         _copying(source, target, LOG, "--follow", "-o", "json") as process,
     ):
         here.table(LOG).append(_events(0, 7))
-        assert eventually(lambda: _copied(there, LOG) == 60_007)
+        assert eventually(lambda: _copied(there, LOG) == EVENTS + 7)
         time.sleep(1)
         target.kill()
         here.table(LOG).append(_events(0, 900))
@@ -223,6 +233,7 @@ def test_a_follow_that_is_stopped_while_the_target_is_away_does_not_say_0(
     assert "how far behind it is could not be asked" in told
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_middle_says_how_to_go_on(servers: tuple[ServerProcess, ServerProcess]) -> None:
     """Where no terminal is, too."""
     source, target = servers

@@ -24,12 +24,20 @@ _SMALL = (*FAST, "-D", "spark.sql.shuffle.partitions=2")
 _CTRL_D, _UP, _CTRL_R, _CTRL_Z = b"\x04", b"\x1b[A", b"\x12", b"\x1a"
 
 
-@pytest.fixture
-def plain(tmp_path: Path) -> Iterator[ShellPerson]:
+@pytest.fixture(scope="module")
+def plain_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShellPerson]:
     """A shell without Spark and without a server."""
-    with ShellPerson(*_NO_SPARK, "-s", "localhost:1", state=tmp_path / "state") as shell:
+    with ShellPerson(*_NO_SPARK, "-s", "localhost:1", state=tmp_path_factory.mktemp("plain")) as shell:
         assert shell.is_asked(), shell.text
         yield shell
+
+
+@pytest.fixture
+def plain(plain_shell: ShellPerson) -> ShellPerson:
+    """The same, at an empty prompt, with no settings."""
+    plain_shell.forget()
+    plain_shell.ask("RESET;")
+    return plain_shell
 
 
 @pytest.fixture(scope="module")
@@ -125,17 +133,20 @@ def test_what_was_typed_is_remembered_by_the_next_shell(tmp_path: Path) -> None:
     assert (tmp_path / "shell-history").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_paste_is_run_as_a_whole(plain: ShellPerson) -> None:
+@pytest.mark.long
+def test_a_paste_is_run_as_a_whole(tmp_path: Path) -> None:
     """200 lines of one statement, several statements, and a statement of a megabyte."""
-    columns = ",\n".join(f"  c{number} BIGINT" for number in range(198))
-    plain.type(f"\x1b[200~CREATE TABLE wide (\n{columns}\n) WITH ('connector' = 'blackhole');\n\x1b[201~")
-    plain.ask("")
-    assert "c197" in plain.ask("DESCRIBE wide;")
-    told = plain.ask("\x1b[200~SHOW CATALOGS;\nSHOW CURRENT DATABASE;\n\x1b[201~")
-    assert "default_database" in told
-    plain.type("\x1b[200~SET 'pipeline.name' = '" + "x" * 1_000_000 + "';\x1b[201~")
-    plain.ask("")
-    assert "default_catalog" in plain.ask("SHOW CATALOGS;")
+    with ShellPerson(*_NO_SPARK, "-s", "localhost:1", state=tmp_path) as plain:
+        assert plain.is_asked()
+        columns = ",\n".join(f"  c{number} BIGINT" for number in range(198))
+        plain.type(f"\x1b[200~CREATE TABLE wide (\n{columns}\n) WITH ('connector' = 'blackhole');\n\x1b[201~")
+        plain.ask("")
+        assert "c197" in plain.ask("DESCRIBE wide;")
+        told = plain.ask("\x1b[200~SHOW CATALOGS;\nSHOW CURRENT DATABASE;\n\x1b[201~")
+        assert "default_database" in told
+        plain.type("\x1b[200~SET 'pipeline.name' = '" + "x" * 1_000_000 + "';\x1b[201~")
+        plain.ask("")
+        assert "default_catalog" in plain.ask("SHOW CATALOGS;")
 
 
 def test_lines_that_are_no_text_are_told(plain: ShellPerson) -> None:
@@ -145,6 +156,7 @@ def test_lines_that_are_no_text_are_told(plain: ShellPerson) -> None:
     assert "default_catalog" in plain.ask("SHOW CATALOGS;")
 
 
+@pytest.mark.long
 def test_a_terminal_that_knows_no_cursor_is_asked_plainly(tmp_path: Path) -> None:
     """No escapes at all."""
     with ShellPerson(*_NO_SPARK, "-s", "localhost:1", state=tmp_path, TERM="dumb") as shell:
@@ -157,6 +169,7 @@ def test_a_terminal_that_knows_no_cursor_is_asked_plainly(tmp_path: Path) -> Non
     assert "\x1b" not in shell.text
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_first_moments(tmp_path: Path) -> None:
     """Before the prompt it ends the program; after it, only the line; nothing is left of it in the end."""
     for moment_s in (0.1, 0.4, 1.0):
@@ -224,6 +237,7 @@ def test_a_view_changes_as_rows_come(shell: ShellPerson, server: ServerProcess) 
     assert shell.is_asked()
 
 
+@pytest.mark.long
 def test_a_job_goes_on_behind_the_prompt(server: ServerProcess, tmp_path: Path) -> None:
     """Ctrl-D asks once; ended with the shell, it goes on where it was in the next one."""
     state = tmp_path / "state"

@@ -24,10 +24,19 @@ from lakeward.sql_server.postgres.codec.sql_text import statements_of
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def sql_server(server: ServerProcess, lake: Warehouse, tmp_path: Path) -> Iterator[SqlServerProcess]:
+@pytest.fixture(scope="module")
+def lake(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    """One warehouse for all tests of this file."""
+    opened = Warehouse(server.bootstrap, tmp_path_factory.mktemp("sql") / "lake", is_told=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def sql_server(server: ServerProcess, lake: Warehouse) -> Iterator[SqlServerProcess]:
     """One beside the server under test, which knows the warehouse."""
-    with SqlServerProcess(server.bootstrap, tmp_path / "sql.log", "--warehouse", str(lake.directory)) as started:
+    log = lake.directory.with_name("sql.log")
+    with SqlServerProcess(server.bootstrap, log, "--warehouse", str(lake.directory)) as started:
         yield started
     assert "Traceback" not in started.log_text, started.log_text[-8000:]
 
@@ -248,6 +257,7 @@ def test_garbage_ends_its_own_connection_alone(sql_server: SqlServerProcess) -> 
         assert conn.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "body", "status", "told"),
     [

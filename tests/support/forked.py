@@ -21,7 +21,7 @@ from lakeward.runtime.process.child import Child
 
 _NURSERY = Path(__file__).with_name("nursery.py")
 _START_S = 120
-_MODULE = [sys.executable, "-m", "lakeward"]
+_MODULE = [sys.executable, "-m"]
 
 
 class Forked(Child):
@@ -34,7 +34,7 @@ class Forked(Child):
     def _execute_child(self, args: Any, *rest: Any) -> None:  # as Popen calls it; `rest` begins with `executable`
         cwd, environment, handles = rest[4], rest[5], rest[9:15]
         arguments = list(args)
-        if arguments[:3] != _MODULE or not _is_like_ours(environment) or rest[1] is not None:
+        if arguments[:2] != _MODULE or not _is_like_ours(environment) or rest[1] is not None:
             super()._execute_child(args, *rest)  # type: ignore[misc]
             return
         asked = {

@@ -55,7 +55,8 @@ class ShellPerson(Terminal):
         """Type a statement, press Enter, wait for the next prompt; what was told meanwhile."""
         self._mark_at = len(self.text)
         self.type(statement)
-        self.wait_until(lambda _: statement[-8:].strip() in self.screen, 20)
+        end = "".join(statement[-8:].split())  # where the line is full, it goes on in the next one
+        self.wait_until(lambda _: end in "".join(self.screen.split()), 20)
         self._mark_at = len(self.text)
         self.press(b"\r")
         assert self.is_asked(within_s), self.screen

@@ -10,12 +10,12 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from forked import Forked
 
 import lakeward
 from lakeward.client.blocking.sync import Connection
@@ -131,7 +131,8 @@ def check(table: lakeward.Table, kind: str, batches: int) -> None:
 def killed(bootstrap: str, path: str, directory: Path, kind: str, batch_id: int, seed: int, step: str, nth: int) -> int:
     """Run a commit in a process that kills itself; its exit code."""
     told = json.dumps([bootstrap, path, str(directory), kind, batch_id, seed, step, nth])
-    return subprocess.run([sys.executable, __file__, told], timeout=100).returncode
+    here = Path(__file__)
+    return Forked([sys.executable, "-m", here.stem, told], cwd=here.parent).wait(100)
 
 
 def _main() -> None:

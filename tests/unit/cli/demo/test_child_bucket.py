@@ -24,6 +24,7 @@ def test_without_the_program_one_is_told_how_to_get_it(tmp_path: Path, monkeypat
 def test_two_demos_do_not_share_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second is told so; the first one's files are not touched."""
     monkeypatch.setattr(child_bucket, "_program", lambda: "weed")
+    monkeypatch.setattr(child_bucket, "_LAST_ONE_S", 0.1)
     with (tmp_path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(Failure, match="Another demo is running in"):
