@@ -243,5 +243,7 @@ def test_who_may_not_read_gets_nothing(new_server: Callable[..., ServerProcess],
             alice.list_tables(("now", "shop"))
         admin.acls.grant([Acl(Resource.table("shop", "orders"), Principal("alice"), Operation.READ)])
         assert alice.load_table("shop.orders$now").scan().to_arrow().num_rows == 10
+        assert alice.list_tables(("now", "shop")) == [("now", "shop", "orders")]
+        assert alice.namespace_exists("shop"), "engines ask for it before they ask for a table"
         assert "secret" not in catalog.log_text
     admin.close()

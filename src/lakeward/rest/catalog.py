@@ -57,7 +57,7 @@ class RestCatalog:
     def check_namespace(self, conn: Connection, namespace: Namespace) -> None:
         """Refuse a namespace that is not there."""
         name = namespace.database
-        if name is None or name in conn.databases():
+        if name is None or name in conn.databases() or _tables_of(conn, name):
             return
         if self.others is None or namespace.is_now or name not in self.others.namespaces(conn):
             raise no_namespace(str(namespace))
@@ -73,7 +73,7 @@ class RestCatalog:
         self.check_namespace(conn, namespace)
         if namespace.database is None:
             return [], None
-        ours = set(conn.tables(namespace.database)) if namespace.database in conn.databases() else set()
+        ours = _tables_of(conn, namespace.database)
         theirs = [] if self.others is None or namespace.is_now else self.others.tables(conn, namespace.database)
         page, token = page_of([*ours, *theirs], query)
         return [name for name in page if name not in ours or self._is_listed(conn, namespace, name)], token
@@ -189,3 +189,13 @@ class RestCatalog:
         if found is None or conn.lake.snapshot(table.path) is None:
             raise no_table(name, f"nothing of it is in the lake yet; {name}$now has what is hot")
         return found
+
+
+def _tables_of(conn: Connection, database: str) -> set[str]:
+    """Tables that somebody may know of; their right to read one need not tell them of its database."""
+    try:
+        return set(conn.tables(database))
+    except LakewardError as wrong:
+        if wrong.code in (ErrorCode.DATABASE_NOT_EXIST, ErrorCode.AUTHORIZATION) or isinstance(wrong, InvalidError):
+            return set()
+        raise
