@@ -184,7 +184,9 @@ def _through_our_catalog() -> list[str]:
 
 def _among_its_replicas() -> list[str]:
     print(f"Apache Fluss {apache_fluss.VERSION} with a tablet server of ours: replicas on both kinds …", flush=True)
-    files = [f"tests/peer/test_mixed_{what}.py" for what in ("seat", "replicas", "remote", "network", "clients")]
+    files = [
+        f"tests/peer/test_mixed_{what}.py" for what in ("seat", "login", "replicas", "remote", "network", "clients")
+    ]
     return _stepwise("mixed", files, {"LAKEWARD_PEER_MIXED": "1"})
 
 

@@ -24,7 +24,7 @@ collect_ignore += ["test_apache_remote.py"] if "LAKEWARD_PEER_REMOTE" not in os.
 collect_ignore += ["test_apache_login.py"] if "LAKEWARD_PEER_LOGIN" not in os.environ else []
 collect_ignore += ["test_apache_grants.py"] if "LAKEWARD_PEER_GRANTS" not in os.environ else []
 collect_ignore += (
-    [f"test_mixed_{what}.py" for what in ("clients", "network", "remote", "replicas", "seat")]
+    [f"test_mixed_{what}.py" for what in ("clients", "login", "network", "remote", "replicas", "seat")]
     if "LAKEWARD_PEER_MIXED" not in os.environ
     else []
 )

@@ -11,6 +11,8 @@ from lakeward.options.option import OptionTable, Scope
 _KB, _MB = 1 << 10, 1 << 20
 
 CLIENT_OPTIONS = OptionTable(Scope.CLIENT)
+#: How one comes in at a server: clients, and servers of a cluster, which come to each other.
+SECURITY_OPTIONS = OptionTable(Scope.CLIENT)
 _row, _optional, _switch = CLIENT_OPTIONS.row, CLIENT_OPTIONS.optional, CLIENT_OPTIONS.switch
 _inert = CLIENT_OPTIONS.inert
 
@@ -27,52 +29,53 @@ AWAY_TIMEOUT = _row(
 )
 
 # Security. Values that are or may be secret are themselves, or `${env:NAME}`, or `file:/path` of a file with mode 0600
-SECURITY_PROTOCOL = _row(
+SECURITY_PROTOCOL = SECURITY_OPTIONS.row(
     "client.security.protocol",
     PROTOCOL,
     ListenerProtocol.PLAINTEXT,
     "How a connection is made: SASL logs in, SSL encrypts (TLS). Without it, credentials mean SASL, certificates SSL.",
 )
-SASL_MECHANISM = _row(
+SASL_MECHANISM = SECURITY_OPTIONS.row(
     "client.security.sasl.mechanism",
     choice(PLAIN, SCRAM),
     PLAIN,
     "How the login is done. PLAIN sends the password; SCRAM-SHA-256, which Apache Fluss does not have, proves it.",
 )
-SASL_USERNAME = _optional("client.security.sasl.username", TEXT, "Who logs in; itself, or a reference.")
-SASL_PASSWORD = _optional(
+SASL_USERNAME = SECURITY_OPTIONS.optional("client.security.sasl.username", TEXT, "Who logs in; itself, or a reference.")
+SASL_PASSWORD = SECURITY_OPTIONS.optional(
     "client.security.sasl.password",
     TEXT,
     "The password: itself, `${env:NAME}`, or `file:/path` of a file that only its owner may read.",
     secret=True,
 )
-SASL_JAAS = _optional(
+SASL_JAAS = SECURITY_OPTIONS.optional(
     "client.security.sasl.jaas.config",
     TEXT,
     'User and password as Java writes them: `… required username="…" password="…";`, or a reference.',
     secret=True,
 )
-TLS_CA = _optional(
+TLS_CA = SECURITY_OPTIONS.optional(
     "client.security.tls.ca-file",
     TEXT,
     "Certificates (PEM) of the authorities that servers are trusted by; without it, those of this machine (Lakeward).",
 )
-TLS_CERTIFICATE = _optional(
+TLS_CERTIFICATE = SECURITY_OPTIONS.optional(
     "client.security.tls.certificate-file", TEXT, "Certificate (PEM) that the client shows to servers (Lakeward)."
 )
-TLS_KEY = _optional(
+TLS_KEY = SECURITY_OPTIONS.optional(
     "client.security.tls.key-file",
     TEXT,
     "Key (PEM) of that certificate, in a file that only its owner may read; else it is in the same file (Lakeward).",
 )
-TLS_KEY_PASSWORD = _optional(
+TLS_KEY_PASSWORD = SECURITY_OPTIONS.optional(
     "client.security.tls.key-password", TEXT, "Password of that key; itself, or a reference (Lakeward).", secret=True
 )
-TLS_VERIFY_HOSTNAME = _switch(
+TLS_VERIFY_HOSTNAME = SECURITY_OPTIONS.switch(
     "client.security.tls.verify-hostname",
     "Whether the certificate must be of the host that is connected to (Lakeward).",
     default=True,
 )
+CLIENT_OPTIONS.adopt(SECURITY_OPTIONS)
 
 # Writers
 WRITER_BUFFER = _row("client.writer.buffer.memory-size", SIZE, 64 * _MB, "Memory for rows that are not yet sent.")

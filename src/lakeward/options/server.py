@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakeward.options.apache.inert_keys import INERT_KEYS
 from lakeward.options.authentication import AUTHENTICATION_OPTIONS
 from lakeward.options.authorization import AUTHORIZATION_OPTIONS
+from lakeward.options.client import SECURITY_OPTIONS
 from lakeward.options.endpoint import ENDPOINTS, Endpoint
 from lakeward.options.kinds import (
     COUNT,
@@ -315,6 +316,7 @@ REPLICA_MARK_INTERVAL = _row(
 # Security
 SERVER_OPTIONS.adopt(AUTHENTICATION_OPTIONS)
 SERVER_OPTIONS.adopt(AUTHORIZATION_OPTIONS)
+SERVER_OPTIONS.adopt(SECURITY_OPTIONS)
 SERVER_OPTIONS.adopt(REMOTE_STORE_OPTIONS)
 SERVER_OPTIONS.adopt(METRICS_OPTIONS)
 _open("datalake.", "Catalog options handed to the lake.")

@@ -13,10 +13,12 @@ from lakeward.options.endpoint import Endpoint
 from lakeward.options.server_options import ServerOptions
 from lakeward.protocol.api import Api
 from lakeward.protocol.messages.servers.reports import ControlledShutdownRequest
+from lakeward.rpc.client_security import ClientSecurity
 from lakeward.rpc.pool import ChannelPool
 from lakeward.server.doors import Doors
 from lakeward.server.front import ListenerAddress
 from lakeward.server.node import start_node
+from lakeward.server.replica.entry import check_coordinator, check_listener
 from lakeward.server.replica.seat import CoordinatorAtAddress, Seat
 from lakeward.server.tablet_roles import Membership
 from lakeward.server.zookeeper.home import check_home, note_home
@@ -28,17 +30,26 @@ _SHUTDOWN_TRIES = 4
 
 
 async def live_in_cluster(
-    options: ServerOptions, server_id: int, stopping: asyncio.Event, ready: Callable[[list[ListenerAddress]], None]
+    options: ServerOptions,
+    server_id: int,
+    security: ClientSecurity,
+    stopping: asyncio.Event,
+    ready: Callable[[list[ListenerAddress]], None],
 ) -> None:
-    """Serve until somebody wants it to stop; `ready` hears where, once the cluster knows of it."""
+    """Serve until somebody wants it to stop; `ready` hears where, once the cluster knows of it.
+
+    By `security` it comes in at the other servers.
+    """
+    check_listener(options, logs_in=security.login is not None)
     listener = options.get(rows.INTERNAL_LISTENER)
-    pool = ChannelPool()
+    pool = ChannelPool(security=security)
     coordinator = CoordinatorAtAddress(pool, listener)
     session = ZooKeeperSession(zookeeper_settings(options), coordinator.move)
     doors = Doors.of_this_machine()
     try:
         if not await _before(stopping, session.open()):
             return
+        await check_coordinator(coordinator, listener)
         cluster = await session.cluster_mark()
         check_home(doors.files, options.data_dir(), cluster)
         seat = Seat(pool, coordinator, listener, session, session)

@@ -18,6 +18,7 @@ from lakeward.server.replica.seat import ClusterPeers, Seat, fetch_settings, rep
 from lakeward.server.role_parts import RoleParts
 from lakeward.server.tablet.table_changes import TableChanges
 from lakeward.server.tablet_roles import Membership, TabletRoles
+from lakeward.server.whereabouts.cluster_map import Door
 from lakeward.server.zookeeper.nodes import WRITER_ID, auto_increment_path
 
 
@@ -102,10 +103,14 @@ class ClusterRoles(TabletRoles):
 
         async def newest_metadata(request: Any, exchange: Exchange) -> Any:
             try:  # a server that has just come knows of few tables, and the coordinator of all
-                return await self._member.coordinator.ask(Api.GET_METADATA, request)
+                answer = await self._member.coordinator.ask(Api.GET_METADATA, request)
             except LakewardError as wrong:
                 if wrong.code is not ErrorCode.NETWORK:
                     raise
                 return metadata(request, exchange)
+            client = exchange.connection
+            if client.listener == self._seat.listener:
+                return answer
+            return self.servers.with_addresses(answer, Door(client.listener, *client.told_address))
 
         return {**mine, Api.INIT_WRITER: init_writer, Api.GET_METADATA: ask_first}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from lakeward.errors import ErrorCode
 from lakeward.options.endpoint import Endpoint
-from lakeward.protocol.messages.metadata import PbServerNode
+from lakeward.protocol.messages.metadata import MetadataResponse, PbServerNode
 from lakeward.server.whereabouts.cluster_map import Door, Lead, Servers
 
 _UNKNOWN = Lead(None, -1, ())
@@ -51,6 +53,17 @@ class KnownServers:
         """Who leads each of the buckets of a table, or of one of its partitions."""
         known = self._leads.get((table_id, partition_id), {})
         return tuple(known.get(bucket, _UNKNOWN) for bucket in range(count))
+
+    def with_addresses(self, answer: MetadataResponse, door: Door) -> MetadataResponse:
+        """What the coordinator said to this server, by the addresses of the door that a client came in by."""
+        known = self.servers(door)
+        if known.coordinator is None:
+            raise ErrorCode.LEADER_NOT_AVAILABLE.error(
+                f"The coordinator has not told yet where its listener {door.listener} is; try again in a moment."
+            )
+        there = {one.node_id for one in answer.tablet_servers}
+        tablets = tuple(one for one in known.tablets if one.node_id in there)
+        return replace(answer, coordinator_server=known.coordinator, tablet_servers=tablets)
 
 
 def _behind(node: PbServerNode, door: Door) -> PbServerNode | None:

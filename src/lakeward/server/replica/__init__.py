@@ -1,6 +1,7 @@
 """One of several replicas: this server leads some buckets and follows others, as a coordinator says.
 
 seat              what such a server is given: the other servers, the coordinator, numbers that all share
+entry             whether they let each other in, found out before it joins
 cluster_replicas  the parts below, put together: orders are obeyed, what follows from them is seen to
 held_replicas     which buckets there are; what clients may see of them, when a write is answered
 replica           … one of them

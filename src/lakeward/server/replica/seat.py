@@ -47,17 +47,22 @@ class CoordinatorAtAddress:
     def __init__(self, pool: ChannelPool, listener: str) -> None:
         self._pool = pool
         self._listener = listener
-        self._address: tuple[str, int] | None = None
+        #: By listener; none while there is no coordinator.
+        self.addresses: dict[str, tuple[str, int]] = {}
 
     def move(self, addresses: dict[str, tuple[str, int]] | None) -> None:
         """It is there now; None while there is none."""
-        self._address = None if addresses is None else addresses.get(self._listener)
+        self.addresses = addresses or {}
 
     async def ask(self, api: Api, request: Any) -> Any:
         """The answer; an error is raised as it was given."""
-        if self._address is None:
+        if not self.addresses:
             raise ErrorCode.NETWORK.error("The cluster has no coordinator just now.")
-        channel = await self._pool.channel(*self._address)
+        if self._listener not in self.addresses:
+            raise ErrorCode.NETWORK.error(
+                f"The cluster's coordinator has no listener {self._listener}: it has {', '.join(self.addresses)}."
+            )
+        channel = await self._pool.channel(*self.addresses[self._listener])
         return await channel.request(api, request)
 
 

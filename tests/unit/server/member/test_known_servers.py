@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lakeward.protocol.messages.metadata import PbServerNode
+import pytest
+
+from lakeward.errors import RetriableError
+from lakeward.protocol.messages.metadata import MetadataResponse, PbServerNode
 from lakeward.server.member.known_servers import KnownServers
 from lakeward.server.whereabouts.cluster_map import Door, Lead
 
@@ -18,6 +21,22 @@ def test_servers_are_told_by_the_listener_of_whoever_asks() -> None:
     servers = known.servers(DOOR)
     assert servers.coordinator == PbServerNode(node_id=1, host="here", port=2)
     assert servers.tablets == (PbServerNode(node_id=1, host="here", port=2),)
+
+
+def test_what_a_coordinator_said_to_a_server_is_told_to_clients_by_their_own_listener() -> None:
+    """They could not come in by that of the servers; who is gone since is left out, and nobody is told too little."""
+    known, said = KnownServers(), [PbServerNode(node_id=number, host="in", port=number) for number in (0, 1)]
+    answer = MetadataResponse(coordinator_server=said[0], tablet_servers=(said[1],))
+    with pytest.raises(RetriableError, match="listener CLIENT"):
+        known.with_addresses(answer, DOOR)
+    zero, one, two = (
+        PbServerNode(node_id=number, host="in", port=number, listeners=f"FLUSS://in:{number},CLIENT://out:{number}")
+        for number in (0, 1, 2)
+    )
+    known.learn_servers(zero, (one, two))
+    told = known.with_addresses(answer, DOOR)
+    assert told.coordinator_server == PbServerNode(node_id=0, host="out", port=0)
+    assert told.tablet_servers == (PbServerNode(node_id=1, host="out", port=1),)
 
 
 def test_a_bucket_that_nobody_was_told_of_has_no_leader() -> None:

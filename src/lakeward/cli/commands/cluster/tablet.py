@@ -63,8 +63,10 @@ def tablet(
 
 
 async def _live(options: ServerOptions, server_id: int) -> None:
+    from lakeward.client.forms.security import security_of
     from lakeward.server.cluster_life import live_in_cluster
 
+    security = security_of(options.texts)
     stopping = stop_on_signals()
 
     def ready(addresses: list[ListenerAddress]) -> None:
@@ -73,5 +75,5 @@ async def _live(options: ServerOptions, server_id: int) -> None:
         print(f"Lakeward is tablet server {server_id} at {where} (data in {options.data_dir()})", flush=True)
         tell_supervisor("READY=1")
 
-    await live_in_cluster(options, server_id, stopping, ready)
+    await live_in_cluster(options, server_id, security, stopping, ready)
     print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)
