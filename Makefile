@@ -23,9 +23,10 @@ $(READY): pyproject.toml
 	if [ -z "$$python" ]; then echo "Python 3.11 or newer is needed, and none is on the PATH." >&2; exit 1; fi; \
 	[ -x $(BIN)/python ] || { echo "Making $(VENV) with $$($$python --version) …"; $$python -m venv $(VENV); }
 	@echo "Installing Lakeward and what it needs into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,spark,console]'
-	@echo "Compiling what primary key tables need, once …"
-	@$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev,spark,console]'
+	@echo "Compiling it, and what primary key tables need, once …"
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib > /dev/null 2>&1 & \
+	$(BIN)/python -m lakeward.server.tablet.kv.kv_warm_up && wait
 	@touch $@
 
 run: setup ## start a server, a demo stream and a live tail; Ctrl-C stops all

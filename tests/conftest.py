@@ -13,13 +13,13 @@ from typing import Any
 import psutil
 import pytest
 from covering import uncovered
+from examples import EXAMPLES
 from hypothesis import HealthCheck, settings
 from spark_classes import BRISK, OF_ARCHIVE
 
 # A busy machine is no failure: examples may take as long as they need. `make test-property` has many more of them.
-_EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "20"))
 settings.register_profile(
-    "lakeward", max_examples=_EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "lakeward", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("lakeward")
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from examples import EXAMPLES
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -215,4 +216,4 @@ class StoreWalk(RuleBasedStateMachine):
 
 
 TestStoreWalk = StoreWalk.TestCase
-TestStoreWalk.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestStoreWalk.settings = settings(max_examples=EXAMPLES, stateful_step_count=40, deadline=None)

@@ -55,7 +55,7 @@ REQUESTS = [
     attacks.wide_fetches,
     attacks.tiny_batches,
     attacks.packed_zeros,
-    attacks.tiny_requests,
+    pytest.param(attacks.tiny_requests, marks=pytest.mark.long),
     attacks.metadata_flood,
     attacks.unknown_tables,
     attacks.new_writers,

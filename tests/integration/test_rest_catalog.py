@@ -102,6 +102,7 @@ def test_partitions_and_new_columns_are_in_it(world: World) -> None:
     assert ordered(world.catalog.rows_by_pyiceberg("shop.days$now")) == world.truth("days")
 
 
+@pytest.mark.long
 def test_a_keyed_table_is_right_before_it_is_tiered_and_through_changes(world: World) -> None:
     """Its whole state is hot at first; then changes lie over files, load by load and round by round.
 

@@ -183,6 +183,7 @@ def test_only_servers_give_orders(crew: ServerProcess) -> None:
                 assert refused.value.code in {ErrorCode.AUTHORIZATION, ErrorCode.UNSUPPORTED_VERSION}
 
 
+@pytest.mark.long
 def test_the_directory_is_the_same_for_one_process_and_for_several(tmp_path: Path) -> None:
     """However many servers there are, each finds its buckets; after a restart they are where they were."""
     server = ServerProcess(tmp_path / "data", tablets=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from arrow_batches import ids_batch
+from examples import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from raw_batches import raw_batch
@@ -33,7 +34,7 @@ def test_good_batches_are_cut_where_they_end(payload: list[bytearray]) -> None:
     assert spans == list(walk_batches(data))
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * EXAMPLES)
 @given(st.lists(batches, min_size=1, max_size=4), st.data())
 def test_damage_is_refused_or_harmless(payload: list[bytearray], data: st.DataObject) -> None:
     """Flipped, cut and inserted bytes: what is accepted is whole, checked, and dense in its offsets."""
@@ -61,7 +62,7 @@ def test_damage_is_refused_or_harmless(payload: list[bytearray], data: st.DataOb
     assert position in {0, len(damaged)}, "all or nothing"
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * EXAMPLES)
 @given(st.binary(max_size=300))
 def test_random_bytes_are_refused(data: bytes) -> None:
     """Nothing but a batch is a batch."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from itertools import pairwise
 
+from examples import EXAMPLES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from server_connections import Wire
@@ -73,7 +74,7 @@ def test_pauses_are_invisible(asked: list[tuple[int, int, int, int]], cuts: list
     assert [(*header, len(body)) for header, body in wire.receiver.requests] == asked
 
 
-@settings(max_examples=300)
+@settings(max_examples=5 * EXAMPLES)
 @given(
     st.lists(requests, max_size=3), st.binary(min_size=1, max_size=400), st.lists(st.integers(0, 2**30), max_size=10)
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
+from examples import EXAMPLES
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from kv_model import DeletesRefusedError, Key, KvModel, Record, Row
@@ -251,5 +252,5 @@ def _column(place: int, *, is_aggregated: bool) -> Column:
     return Column(f"c{place}", type_, aggregate=Aggregate(function) if is_aggregated else None)
 
 
-KvTabletMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=20)
+KvTabletMachine.TestCase.settings = settings(max_examples=EXAMPLES, stateful_step_count=20)
 test_a_bucket_is_a_dict = KvTabletMachine.TestCase

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from examples import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs import append, contents, open_log
@@ -59,7 +60,7 @@ def served(log: LogTablet) -> list[tuple[int, bytes]]:
     return found
 
 
-@settings(max_examples=120)
+@settings(max_examples=2 * EXAMPLES)
 @given(log_shapes, st.data())
 def test_what_is_whole_is_served_and_the_rest_is_told(
     tmp_path_factory: pytest.TempPathFactory, shape: list[tuple[int, int]], data: st.DataObject
@@ -105,7 +106,7 @@ def test_what_is_whole_is_served_and_the_rest_is_told(
     assert served(log)[-1] == (new, b"new")
 
 
-@settings(max_examples=60)
+@settings(max_examples=EXAMPLES)
 @given(log_shapes, st.data())
 def test_lost_and_damaged_small_files_lose_no_row(
     tmp_path_factory: pytest.TempPathFactory, shape: list[tuple[int, int]], data: st.DataObject

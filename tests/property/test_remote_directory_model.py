@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+from examples import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ _STEPS = st.one_of(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=EXAMPLES)
 @given(st.lists(_STEPS, max_size=12), _DIRECTORIES)
 def test_a_directory_is_a_dictionary_of_files(steps: list[tuple[str, str, bytes]], listed: str) -> None:
     """After any calls the same files are there with the same bytes, in order, whole or below a directory."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from examples import EXAMPLES
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -119,4 +120,4 @@ class Services(RuleBasedStateMachine):
 
 
 TestServices = Services.TestCase
-TestServices.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestServices.settings = settings(max_examples=EXAMPLES, stateful_step_count=40, deadline=None)

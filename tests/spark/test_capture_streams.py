@@ -96,6 +96,7 @@ def run_now(frame: DataFrame, checkpoint: Path, target: str, **options: str) -> 
     return query
 
 
+@pytest.mark.covering("postgres")
 def test_a_table_is_copied_and_followed_over_restarts(
     spark: SparkSession, conn: lw.Connection, pair: Pair, tmp_path: Path
 ) -> None:

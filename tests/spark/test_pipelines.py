@@ -240,6 +240,7 @@ def _in_duckdb(warehouse: Path, table: str) -> list[tuple[Any, ...]]:
     return sorted(tuple(value for name, value in row.items() if name not in hidden) for row in rows)
 
 
+@pytest.mark.long
 def test_the_guides_pipeline_as_it_stands(
     bench: Bench, mariadb: MariaDb, conn: lw.Connection, server: ServerProcess
 ) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
+_PROGRAM = next((found for name in _NAMES if (found := shutil.which(name))), None)
 _ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
@@ -30,16 +31,22 @@ _SERIOUS = {"serious", "critical"}
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 860}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where there is no browser, nothing is started for it to look at."""
+    if _PROGRAM is None:
+        reason = "no Chromium here: the console's pages are not looked at (apt-get install chromium)"
+        for item in items:
+            if "browser" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium without a window. Not for the session: its event loop would be in the way of tests with their own."""
-    program = next((found for name in _NAMES if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("no Chromium here: the console's pages are not looked at (apt-get install chromium)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        opened = playwright.chromium.launch(executable_path=_PROGRAM, args=_ARGUMENTS)
         yield opened
         opened.close()
 

@@ -221,6 +221,7 @@ def test_blocks_44_and_46_one_log_and_those_who_read_it(bench: Bench, broker: Mo
     ]
 
 
+@pytest.mark.long
 def test_blocks_12_26_45_from_mysql(bench: Bench, mariadb: MariaDb) -> None:
     """A copy, then every change: updates, deletes, keys that change; decimals to the cent."""
     mariadb.execute("DROP DATABASE IF EXISTS guide", "CREATE DATABASE guide")

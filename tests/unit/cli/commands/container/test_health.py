@@ -27,7 +27,7 @@ class _Pages(http.server.BaseHTTPRequestHandler):
 def port() -> Iterator[int]:
     """Where something answers."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server.server_port
         server.shutdown()

@@ -204,6 +204,7 @@ def test_a_job_fails_with_its_first_stream(home: JobHome, streams: FakeStreams) 
 _BUSY = "Python worker failed to connect back."
 
 
+@pytest.mark.long
 def test_a_machine_that_is_too_busy_is_given_another_chance(
     home: JobHome, streams: FakeStreams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
