@@ -112,6 +112,32 @@ def test_questions_of_tools_are_answered(conn: psycopg.Connection[Any], sql: str
     assert conn.execute(sql.encode()).fetchall() == rows
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_days_and_moments_are_those_of_the_zone_of_a_session(conn: psycopg.Connection[Any], binary: bool) -> None:
+    """Metabase, Django and JDBC set it; a row of the lake and one of the log."""
+    conn.execute("SET TIME ZONE 'America/St_Johns'")
+    sql = (
+        "SELECT seen, date_trunc('day', seen), seen::date, extract(hour FROM seen)::int FROM orders "
+        "WHERE id IN (5, 105) AND seen BETWEEN '2026-11-01 06:30' AND '2026-11-01 06:31'"
+    )
+    rows = conn.execute(sql, binary=binary).fetchall()  # summer time ended in the night
+    expected = ["2026-11-01 06:30:00.120000-03:30", "2026-11-01 00:00:00-02:30", "2026-11-01", "6"]
+    assert [[str(value) for value in row] for row in rows] == [expected] * 2
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="Nowhere"):
+        conn.execute("SET TIME ZONE 'Nowhere'")
+    conn.execute("RESET ALL")
+    assert "+00:00" in str(conn.execute("SELECT date_trunc('day', seen) FROM orders WHERE id = 5").fetchall()[0][0])
+
+
+def test_a_client_sets_what_it_likes_when_it_comes(shop: SqlServerProcess) -> None:
+    """By `options`, as PGOPTIONS does; the database of a search path is where tables are looked for."""
+    options = f"-c search_path={_OTHER} -c TimeZone=Europe/Berlin --statement-timeout=7s"
+    with psycopg.connect(shop.url(database=_SHOP), options=options) as made:
+        assert made.execute("SELECT count(*) FROM orders").fetchall() == [(0,)]
+        assert made.execute("SHOW statement_timeout").fetchall() == [("7s",)]
+        assert made.info.timezone.key == "Europe/Berlin"  # type: ignore[attr-defined]
+
+
 def test_columns_are_called_as_postgres_calls_them(conn: psycopg.Connection[Any]) -> None:
     """Nothing of how it is answered shows in a name."""
     found = conn.execute("SELECT to_regclass('orders'), 'orders'::regclass, pg_size_pretty(pg_relation_size(1))")

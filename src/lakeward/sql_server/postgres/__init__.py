@@ -10,6 +10,7 @@ session_words      words that stand for the session
 inner_names        what columns of inner questions are called
 portal             rows on their way to a client
 variables          SET and SHOW
+time_zones         which zones there are, and times in them
 parameters         values as literals
 states             errors in five letters
 wire               the two directions of a connection

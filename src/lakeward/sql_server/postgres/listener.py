@@ -21,7 +21,7 @@ from lakeward.sql_server.postgres.session import Session, Threads
 from lakeward.sql_server.postgres.startup import Newcomer, Startup
 from lakeward.sql_server.postgres.statements import Statements
 from lakeward.sql_server.postgres.states import StateError, error_fields
-from lakeward.sql_server.postgres.variables import DEFAULTS, REPORTED, Variables
+from lakeward.sql_server.postgres.variables import DEFAULTS, REPORTED, Variables, options_of
 from lakeward.sql_server.postgres.wire import GoneError, Wire
 
 _log = logging.getLogger(__name__)
@@ -118,7 +118,11 @@ class PostgresListener:
         self._next += 1
         number, secret = self._next & 0x7FFFFFFF, self._house.entropy.below(1 << 32)
         given = {name: value for name, value in newcomer.options.items() if name not in _NO_SETTINGS}
-        variables = Variables(given | await asyncio.to_thread(_search_path, newcomer))
+        given |= options_of(newcomer.options.get("options", ""))
+        path = await asyncio.to_thread(_search_path, newcomer)
+        variables = Variables(path | given)
+        if variables.database is None:  # `public` alone names none
+            variables = Variables(given | path)
         session = Session(wire, Statements(self._house, newcomer, variables, self._catalogs, number), self._threads)
         reported = {name: _report_value(variables, name, newcomer) for name in REPORTED}
         hello = [m.parameter_status(name, value) for name, value in reported.items()]

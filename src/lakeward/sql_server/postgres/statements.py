@@ -28,6 +28,8 @@ from lakeward.sql_server.work.statement import Statement
 _READS = {"SELECT", "WITH", "VALUES", "FROM", "(", "EXPLAIN", "TABLE", "DESCRIBE", "SUMMARIZE", "PIVOT", "UNPIVOT"}
 _WRITES = {"INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE", "COMMENT"}
 _NOT_HERE = {"PREPARE", "EXECUTE", "LISTEN", "NOTIFY", "CALL", "DO", "CHECKPOINT", "LOAD", "REASSIGN", "SECURITY"}
+#: Variables that can change, and that a client wants to be told of.
+_TOLD = ("TimeZone", "application_name")
 _WRITES |= {"VACUUM", "ANALYZE", "REINDEX", "CLUSTER", "REFRESH", "LOCK", "IMPORT"}
 
 
@@ -97,6 +99,7 @@ class Statements:
         self._catalogs = catalogs
         self._cursors = Cursors()
         self._who = newcomer.member.name or f"connection {backend}"
+        self._tells = {name: variables.get(name) for name in _TOLD}
 
     def stop(self) -> None:
         """End what is running; from any thread."""
@@ -196,6 +199,7 @@ class Statements:
             self._spell(statement),
             self.variables.database,
             self.variables.limit_s,
+            self.variables.time_zone,
         )
         self.running = asked
         held.callback(self.rest, asked)
@@ -223,18 +227,27 @@ class Statements:
         name, value = setting_of(statement)
         if value is None:
             self.variables.reset(name)
-            return Work("SET")
-        self.variables.set(name, value)
-        changed = {"application_name": value} if name == "application_name" else {}
-        return Work("SET", changed=changed)
+        elif statement.words[1:2] == ("LOCAL",):
+            self.variables.set_local(name, value)
+        else:
+            self.variables.set(name, value)
+        return self._tell("SET")
 
     def _reset(self, statement: SqlText, _formats: list[int]) -> Work:
         name = statement.tokens[1].name if len(statement.tokens) > 1 else "all"
         self.variables.reset(None if name == "all" else name)
-        return Work("RESET")
+        return self._tell("RESET")
+
+    def _tell(self, tag: str) -> Work:
+        """A change of variables, of some of which clients are told."""
+        now = {name: self.variables.get(name) for name in _TOLD}
+        changed = {name: value for name, value in now.items() if value != self._tells.get(name)}
+        self._tells = now
+        return Work(tag, changed=changed)
 
     def _enter(self, statement: SqlText, _formats: list[int]) -> Work:
         self.transaction = "T"
+        self.variables.enter()
         return Work("START TRANSACTION" if statement.words[0] == "START" else "BEGIN")
 
     def _leave(self, statement: SqlText, _formats: list[int]) -> Work:
@@ -244,14 +257,18 @@ class Statements:
         tag = "COMMIT" if statement.words[0] in {"COMMIT", "END"} and self.transaction != "E" else "ROLLBACK"
         self.transaction = "I"
         self._cursors.close_all(is_over=False)
-        return Work(tag)
+        self.variables.leave(keeps=tag == "COMMIT")
+        return self._tell(tag)
 
     def _nothing(self, statement: SqlText, _formats: list[int]) -> Work:
         return Work(statement.words[0])
 
     def _discard(self, _statement: SqlText, _formats: list[int]) -> Work:
         self._cursors.close_all(is_over=True)
-        return Work("DISCARD ALL", forgets="")
+        self.variables.reset(None)
+        work = self._tell("DISCARD ALL")
+        work.forgets = ""
+        return work
 
     def _deallocate(self, statement: SqlText, _formats: list[int]) -> Work:
         last = statement.tokens[-1]

@@ -1,13 +1,15 @@
-"""Variables: what SET sets and SHOW shows. Few change anything: rows are read, in UTF-8, with times in UTC."""
+"""Variables: what SET sets and SHOW shows. Few change anything: the time zone, time limits, where names are found."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
+from lakeward.query.duckdb.question.closed_session import UTC
 from lakeward.runtime.version import VERSION
 from lakeward.sql_server.postgres.codec.sql_text import SqlText, Token
 from lakeward.sql_server.postgres.states import StateError
+from lakeward.sql_server.postgres.time_zones import zone_of
 
 #: What we say we are: clients choose their questions by it.
 SERVER_VERSION = "16.0"
@@ -34,7 +36,7 @@ DEFAULTS = {
     "client_encoding": "UTF8",
     "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
-    "timezone": "UTC",
+    "timezone": UTC,
     "integer_datetimes": "on",
     "standard_conforming_strings": "on",
     "is_superuser": "off",
@@ -68,10 +70,11 @@ DEFAULTS = {
     "work_mem": "4096",
 }
 #: What stays as it is, whatever is asked for.
-_FIXED = {"client_encoding", "server_version", "server_version_num", "server_encoding", "integer_datetimes", "timezone"}
+_FIXED = {"client_encoding", "server_version", "server_version_num", "server_encoding", "integer_datetimes"}
 _FIXED |= {"datestyle", "intervalstyle", "standard_conforming_strings", "is_superuser", "bytea_output", "ssl"}
 _UNITS = {"": 0.001, "us": 0.000001, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d{1,12})\s*([a-z]*)")
+_OPTION = re.compile(r"(?:-c\s*|--)([A-Za-z_][\w.-]*)=((?:\\.|[^\\\s])*)")
 _SIZE_MAX = 10_000
 _NAMES_MAX = 500
 
@@ -82,8 +85,12 @@ class Variables:
     def __init__(self, given: Mapping[str, str]) -> None:
         self._values = dict(DEFAULTS)
         self._start: dict[str, str] = {}
+        #: What stood before the transaction, and before a SET LOCAL in it.
+        self._before: dict[str, str] | None = None
+        self._local: dict[str, str | None] = {}
         for name, value in given.items():
-            self.set(name, value)
+            if name.lower() != "timezone" or zone_of(value) is not None:  # the client is told what it has instead
+                self.set(name, value)
         self._start = dict(self._values)
 
     def get(self, name: str) -> str:
@@ -106,6 +113,11 @@ class Variables:
         name = name.lower()
         if name == "statement_timeout":
             _seconds(value)
+        if name == "timezone":
+            zone = zone_of(value)
+            if zone is None:
+                raise StateError("22023", f'invalid value for parameter "TimeZone": "{value}"')
+            value = zone
         if len(value) > _SIZE_MAX or (name not in self._values and len(self._values) >= _NAMES_MAX):
             raise StateError("53400", "There are too many settings, or one is too long.")
         if name not in _FIXED:
@@ -119,6 +131,29 @@ class Variables:
             self._values[name.lower()] = self._start[name.lower()]
         else:
             self._values.pop(name.lower(), None)
+
+    def set_local(self, name: str, value: str) -> None:
+        """Until the transaction ends; outside of one it is nothing, as in Postgres."""
+        if self._before is not None:
+            self._local.setdefault(name.lower(), self.find(name))
+            self.set(name, value)
+
+    def enter(self) -> None:
+        """A transaction begins."""
+        self._before, self._local = self._before or dict(self._values), {}
+
+    def leave(self, *, keeps: bool) -> None:
+        """It ends; what was set in it is kept or not, and what was set for it alone goes."""
+        if not keeps and self._before is not None:
+            self._values = self._before
+        elif keeps:
+            self._values = {n: v for n, v in (self._values | self._local).items() if v is not None}
+        self._before, self._local = None, {}
+
+    @property
+    def time_zone(self) -> str:
+        """The zone of days and hours, and of times that are written without one."""
+        return self._values["timezone"]
 
     @property
     def limit_s(self) -> float | None:
@@ -136,6 +171,11 @@ class Variables:
         return None
 
 
+def options_of(text: str) -> dict[str, str]:
+    """What a client sets when it comes, as for a program: `-c name=value --name=value`."""
+    return {n.replace("-", "_"): re.sub(r"\\(.)", r"\1", value) for n, value in _OPTION.findall(text)}
+
+
 def setting_of(statement: SqlText) -> tuple[str, str | None]:
     """Name and value of `SET [SESSION | LOCAL] name {TO | =} value, …`; no value for DEFAULT."""
     tokens = list(statement.tokens[1:])
@@ -143,7 +183,7 @@ def setting_of(statement: SqlText) -> tuple[str, str | None]:
         tokens.pop(0)
     words = [token.upper for token in tokens[:3]]
     if words[:2] == ["TIME", "ZONE"]:
-        return "timezone", _value(tokens[2:])
+        return "timezone", None if words[2:] == ["LOCAL"] else _value(tokens[2:])
     if words[:1] in (["NAMES"], ["TRANSACTION"], ["CHARACTERISTICS"], ["ROLE"], ["AUTHORIZATION"]):
         return "client_encoding", None
     name, rest = _name(tokens)

@@ -47,12 +47,14 @@ class Statement:
         sql: str,
         database: str | None = None,
         limit_s: float | None = None,
+        time_zone: str = "UTC",
     ) -> None:
         self._desk = desk
         self._conn = conn
         self._who = who
         self._sql = sql
         self._database = database
+        self._time_zone = time_zone
         self._limit_s = min(limit_s or desk.time_limit_s, desk.time_limit_s)
         self._lock = Lock()
         self._why = ""
@@ -105,7 +107,7 @@ class Statement:
         return self._use(self._new_question(self._desk.bounds))
 
     def _new_question(self, bounds: DuckBounds) -> StreamedQuestion:
-        return StreamedQuestion(self._conn, self._sql, bounds, self._database)
+        return StreamedQuestion(self._conn, self._sql, bounds, self._database, self._time_zone)
 
     def _use(self, question: StreamedQuestion) -> StreamedQuestion:
         """The one that is stopped from here on."""

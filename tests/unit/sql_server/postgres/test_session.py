@@ -13,7 +13,7 @@ import pytest
 from lakeward.sql_server.postgres.codec.messages import Body
 from lakeward.sql_server.postgres.session import Session, Threads
 from lakeward.sql_server.postgres.statements import Statements
-from lakeward.sql_server.postgres.variables import Variables
+from lakeward.sql_server.postgres.variables import Variables, options_of
 from lakeward.sql_server.postgres.wire import ClientMessage
 
 
@@ -87,6 +87,9 @@ EXECUTE, SYNC = ("E", b"\0\0\0\0\0"), ("S", b"")
         ("BEGIN; COMMIT", "CCZI"),
         ("SET application_name = 'x'", "SCZI"),
         ("SET statement_timeout = 'soon'", "EZI"),
+        ("SET TIME ZONE 'europe/berlin'; SET TIME ZONE 1; SET TIME ZONE 1; RESET ALL", "SCSCCSCZI"),
+        ("SET TIME ZONE 'Europe/Nowhere'", "EZI"),
+        ("BEGIN; SET TIME ZONE 1; ROLLBACK", "CSCSCZI"),
         ("SHOW search_path; SHOW nothing; SHOW search_path", "TDCEZI"),
         ("INSERT INTO t VALUES (1)", "EZI"),
         ("BEGIN; DROP TABLE t", "CEZE"),
@@ -97,6 +100,22 @@ EXECUTE, SYNC = ("E", b"\0\0\0\0\0"), ("S", b"")
 def test_a_simple_question_ends_with_what_became_of_the_transaction(sql: str, expected: str) -> None:
     """What follows an error in the same text is not done."""
     assert letters(told(query(sql))) == "ZI" + expected
+
+
+@pytest.mark.parametrize(("end", "kept"), [("COMMIT", b"7"), ("ROLLBACK", b"5")])
+def test_what_is_set_for_a_transaction_ends_with_it(end: str, kept: bytes) -> None:
+    """SET LOCAL in any case, SET where it is taken back."""
+    told_in = "SET LOCAL lock_timeout = 3; BEGIN; SET lock_timeout = 7; SET LOCAL lock_timeout = 9; SHOW lock_timeout"
+    answers = told(query("SET lock_timeout = 5"), query(f"{told_in}; {end}; SHOW lock_timeout"))
+    assert [body[6:] for letter, body in answers if letter == "D"] == [b"9", kept]
+
+
+def test_what_a_client_sets_when_it_comes() -> None:
+    """As a program is given it; a zone that there is none of leaves it as it was, and the client is told."""
+    found = options_of(r"-c search_path=a\ b,c --statement-timeout=5s -cTimeZone=Nowhere -x")
+    assert found == {"search_path": "a b,c", "statement_timeout": "5s", "TimeZone": "Nowhere"}
+    variables = Variables(found)
+    assert (variables.limit_s, variables.time_zone, variables.database) == (5.0, "UTC", "a b")
 
 
 def test_in_a_transaction_that_failed_nothing_is_done_until_its_end() -> None:

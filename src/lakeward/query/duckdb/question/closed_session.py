@@ -27,6 +27,8 @@ class DuckBounds:
     threads: int = 2
 
 
+#: The zone of those that name none.
+UTC = "UTC"
 #: Instances that are kept for questions without tables.
 _BARE_MAX = 4
 #: What a question takes beside what DuckDB counts: rows of the log on their way to it, and to whoever asks.
@@ -62,7 +64,7 @@ class ClosedSession:
 
 
 @contextmanager
-def closed_session(bounds: DuckBounds) -> Iterator[ClosedSession]:
+def closed_session(bounds: DuckBounds, time_zone: str = UTC) -> Iterator[ClosedSession]:
     """An instance that ends here, with what it has spilled to disk."""
     spill = Path(tempfile.mkdtemp(prefix=f"lakeward-question-{os.getpid()}-"))
     duck = connect_duckdb()
@@ -72,7 +74,7 @@ def closed_session(bounds: DuckBounds) -> Iterator[ClosedSession]:
             f"temp_directory = {_text(str(spill))}",
             f"max_temp_directory_size = '{bounds.spill_bytes}B'",
             f"threads = {bounds.threads}",
-            "TimeZone = 'UTC'",
+            f"TimeZone = {_text(time_zone)}",
         ):
             duck.execute(f"SET {setting}")
         yield ClosedSession(duck)
@@ -82,15 +84,15 @@ def closed_session(bounds: DuckBounds) -> Iterator[ClosedSession]:
 
 
 @contextmanager
-def bare_session(bounds: DuckBounds) -> Iterator[ClosedSession]:
+def bare_session(bounds: DuckBounds, time_zone: str = UTC) -> Iterator[ClosedSession]:
     """One for a question without tables, its doors closed: nothing is left in it that the next could find.
 
     Opening an instance takes longer than most such questions, of which pools of connections ask many.
     """
-    kept = _BARE.take(bounds)
+    kept = _BARE.take(bounds) if time_zone == UTC else None
     if kept is None:
         held = ExitStack()
-        session = held.enter_context(closed_session(bounds))
+        session = held.enter_context(closed_session(bounds, time_zone))
         session.close_doors()
         kept = _Bare(session, held)
     try:
@@ -98,7 +100,10 @@ def bare_session(bounds: DuckBounds) -> Iterator[ClosedSession]:
     except BaseException:
         kept.held.close()
         raise
-    _BARE.put(bounds, kept)
+    if time_zone == UTC:
+        _BARE.put(bounds, kept)
+    else:
+        kept.held.close()
 
 
 @dataclass(frozen=True, slots=True)

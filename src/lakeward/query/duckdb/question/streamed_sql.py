@@ -14,7 +14,7 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.spark import LAKE_PREFIX
 from lakeward.query.duckdb.duckdb_views import local_paths
 from lakeward.query.duckdb.keyword_hint import keyword_hint
-from lakeward.query.duckdb.question.closed_session import DuckBounds, bare_session, closed_session
+from lakeward.query.duckdb.question.closed_session import UTC, DuckBounds, bare_session, closed_session
 from lakeward.query.duckdb.question.parameter_types import Template, find_parameters
 from lakeward.query.duckdb.question.question_error import QuestionError, character_at, question_error
 from lakeward.query.duckdb.question.sql_guard import check_question
@@ -42,14 +42,18 @@ class Shape:
 class StreamedQuestion:
     """One question; `open` blocks until the first rows are there, `stop` may be called from any thread, and often.
 
-    `database` is where tables are looked for that are named without one.
+    `database` is where tables are looked for that are named without one. `time_zone` is that of days and hours of a
+    moment, and of moments that are written without one.
     """
 
-    def __init__(self, conn: Connection, sql: str, bounds: DuckBounds, database: str | None = None) -> None:
+    def __init__(
+        self, conn: Connection, sql: str, bounds: DuckBounds, database: str | None = None, time_zone: str = UTC
+    ) -> None:
         self._conn = conn
         self._sql = sql
         self._bounds = bounds
         self._database = database
+        self._time_zone = time_zone
         self._stopped = Event()
         self._lock = Lock()
         self._duck: Any = None
@@ -76,7 +80,9 @@ class StreamedQuestion:
             return Shape(answer.schema, pa.schema([(f"parameter_{n + 1}", pa.string()) for n in range(len(known))]))
         with ExitStack() as held:
             has_tables = any(True for _ in tree.tables())
-            session = held.enter_context((closed_session if has_tables else bare_session)(self._bounds))
+            session = held.enter_context(
+                (closed_session if has_tables else bare_session)(self._bounds, self._time_zone)
+            )
             views = self._views(tree, held)
             with self.tell_errors(views):
                 planned = list(views.plan_each(session.duck, plan_nothing))
@@ -111,7 +117,9 @@ class StreamedQuestion:
         has_tables = any(True for _ in tree.tables())
         with ExitStack() as held:
             held.enter_context(metrics_of(self._conn.inner).query())
-            session = held.enter_context((closed_session if has_tables else bare_session)(self._bounds))
+            session = held.enter_context(
+                (closed_session if has_tables else bare_session)(self._bounds, self._time_zone)
+            )
             views = self._views(tree, held)
             with self.tell_errors(views):
                 planned = list(views.plan_each(session.duck))

@@ -50,10 +50,25 @@ def _floats(column: pa.Array) -> pa.Array:
 
 def _moments(column: pa.Array) -> pa.Array:
     """Fractions of a second without zeros at their end."""
-    zoned = column.type.tz is not None
-    texts = column.cast(pa.timestamp("us"), safe=False).cast(pa.string())
+    zone = column.type.tz
+    naive = column.cast(pa.timestamp("us"), safe=False)
+    local = naive if zone in {None, "UTC"} else pc.local_timestamp(column.cast(pa.timestamp("us", zone), safe=False))
+    texts = local.cast(pa.string())
     texts = pc.replace_substring_regex(texts, r"\.?0{1,6}$", "") if _has_fraction(texts) else texts
-    return pc.binary_join_element_wise(texts, "+00", "") if zoned else texts
+    return texts if zone is None else pc.binary_join_element_wise(texts, _offsets(local, naive), "")
+
+
+def _offsets(local: pa.Array, naive: pa.Array) -> pa.Array:
+    """How far the clocks of a zone are from those of UTC: +01, -03:30; there are few such values."""
+    found = pc.dictionary_encode(pc.seconds_between(naive, local))
+    return pc.take(pa.array(map(_offset, found.dictionary.to_pylist()), pa.string()), found.indices)
+
+
+def _offset(seconds: int) -> str:
+    parts = [abs(seconds) // 3600, abs(seconds) // 60 % 60, abs(seconds) % 60]
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return ("-" if seconds < 0 else "+") + ":".join(f"{part:02}" for part in parts)
 
 
 def _has_fraction(texts: pa.Array) -> bool:
