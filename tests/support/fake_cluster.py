@@ -139,6 +139,8 @@ class FakeCluster:
         self.workers = ThreadPoolExecutor(1)
         self.answers: dict[Api, Any] = {}
         self.remote = RemoteSegments(self.settings, self.workers, self._token)
+        #: Whether channels are open; else every one has to be opened first.
+        self.is_open = False
 
     async def _token(self) -> Any:
         return self.answers[Api.GET_FILESYSTEM_SECURITY_TOKEN]
@@ -147,8 +149,9 @@ class FakeCluster:
         """The channel."""
         return self.channel
 
-    def leader_at_hand(self, *_: Any) -> None:
-        """Every channel has to be opened first."""
+    def leader_at_hand(self, *_: Any) -> FakeChannel | None:
+        """The channel, if it is open."""
+        return self.channel if self.is_open else None
 
     async def ask(self, api: Api, message: Any) -> Any:
         """What the test has put into `answers`."""

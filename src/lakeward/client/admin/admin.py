@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
@@ -21,6 +23,8 @@ from lakeward.protocol.messages.shared import PbAlterConfig
 
 _SET, _DELETE = 0, 1
 _POSITION_LAST = 0
+#: Descriptions of tables that are taken apart once: queries ask for them again and again.
+_SEEN_TABLES_MAX = 256
 
 
 class Admin:
@@ -177,10 +181,20 @@ async def table_info(cluster: Cluster, path: TablePath) -> TableInfo:
         path=path,
         table_id=answer.table_id,
         schema_id=answer.schema_id,
-        descriptor=json_form.parse_descriptor(answer.table_json),
+        descriptor=_descriptor(answer.table_json),
         created_ms=answer.created_time,
         modified_ms=answer.modified_time,
     )
+
+
+def _descriptor(body: bytes) -> TableDescriptor:
+    found = _parse(bytes(body))
+    return replace(found, properties={**found.properties}, custom_properties={**found.custom_properties})
+
+
+@lru_cache(maxsize=_SEEN_TABLES_MAX)
+def _parse(body: bytes) -> TableDescriptor:
+    return json_form.parse_descriptor(body)
 
 
 async def table_schema(cluster: Cluster, path: TablePath, schema_id: int) -> Schema:

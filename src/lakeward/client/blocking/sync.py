@@ -12,9 +12,13 @@ from lakeward.client.blocking.sync_table import Table
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.forms.results import ClusterOption, DatabaseInfo, ServerInfo
 from lakeward.client.tables.connection import AsyncConnection, QueryEngine
+from lakeward.client.tables.glance import Glance
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lakeward.client.tables.glance import Known
+    from lakeward.model.table import TablePath
 
 
 class Connection:
@@ -146,6 +150,13 @@ class Connection:
         different buckets. Without it the table's own `lakeward.bucketing` counts, and without that, Java.
         """
         return Table(self._loop, self._loop.run(self._inner.table(path, bucketing=bucketing)), self._query)
+
+    def glance(self, asked: Sequence[tuple[TablePath, Known | None]]) -> list[Glance[Table]]:
+        """Look at tables, of some of which something is known: all that can be told at once."""
+        return [
+            Glance(None if one.table is None else Table(self._loop, one.table, self._query), one.ends)
+            for one in self._loop.run(self._inner.glance(asked))
+        ]
 
     def has_table(self, path: str) -> bool:
         """Whether the table exists."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lakeward.client.admin.offsets import Place
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.patience import ask_leader, patient_leader
-from lakeward.errors import ErrorCode, RetriableError
+from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.data_types import TypeRoot
 from lakeward.model.table import TableInfo
 from lakeward.options.table import LOG_FORMAT
@@ -32,6 +32,8 @@ from lakeward.rpc.channel import Channel
 
 _CLIENT = -1
 _FETCH_BYTES = 64 * 1024
+#: Of a fetch that is not repeated for batches that are too large for it: of all logs, and of one.
+_ONCE_BYTES, _ONCE_BYTES_MAX = 16 << 20, 1 << 20
 _IN_FLIGHT_MAX = 16
 _LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.DATE, TypeRoot.BIGINT)
 #: A log of which there is no mark: it ends earlier, or the batch cannot be had by its head alone.
@@ -53,6 +55,46 @@ class LogMark(NamedTuple):
     commit_timestamp_ms: int
     writer_id: int
     batch_sequence: int
+
+
+class LogEnd(NamedTuple):
+    """How far a log goes, and which batch is where it was looked at."""
+
+    end: int
+    mark: LogMark | None
+
+
+async def log_ends(
+    cluster: Cluster, asked: Sequence[tuple[TableInfo, Mapping[Place, int]]]
+) -> list[dict[Place, LogEnd]]:
+    """How far the logs of some tables go, with the batches that are at offsets of them: one fetch for each leader.
+
+    Nobody waits, and nothing is asked twice: what cannot be had so is not told.
+    """
+    places: dict[Channel, list[list[Place]]] = defaultdict(lambda: [[] for _ in asked])
+    for number, (_, offsets) in enumerate(asked):
+        for place in offsets:
+            channel = cluster.leader_at_hand(place.bucket)
+            if channel is not None:
+                places[channel][number].append(place)
+    found: list[dict[Place, LogEnd]] = [{} for _ in asked]
+
+    async def ask(channel: Channel, theirs: Sequence[Sequence[Place]]) -> None:
+        room = min(max(_ONCE_BYTES // sum(map(len, theirs)), _FETCH_BYTES), _ONCE_BYTES_MAX)
+        tables = [_of_table(*one, here, room) for one, here in zip(asked, theirs, strict=True) if here]
+        try:
+            answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, _request(tables, _ONCE_BYTES))
+        except LakewardError:
+            return
+        told = {(t.table_id, b.partition_id, b.bucket_id): b for t in answer.tables_resp for b in t.buckets_resp}
+        for (info, offsets), here, ends in zip(asked, theirs, found, strict=True):
+            for place in here:
+                reply = told.get((info.table_id, place.bucket.partition_id, place.bucket.bucket))
+                if reply is not None and not reply.error_code and reply.high_watermark is not None:
+                    ends[place] = LogEnd(reply.high_watermark, _mark(place, reply, offsets[place]))
+
+    await asyncio.gather(*(ask(channel, theirs) for channel, theirs in places.items()))
+    return found
 
 
 async def log_marks(cluster: Cluster, info: TableInfo, ends: Mapping[Place, int]) -> dict[Place, LogMark]:
@@ -101,7 +143,10 @@ class _Marking:
         )
 
     async def _ask(self, channel: Channel, places: Sequence[Place]) -> None:
-        answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, _request(self._info, self._ends, places))
+        offsets = {place: self._ends[place] - 1 for place in places}
+        asked = _of_table(self._info, offsets, places, _FETCH_BYTES)
+        request = _request([asked], _FETCH_BYTES * len(places))
+        answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, request)
         told = {(b.partition_id, b.bucket_id): b for t in answer.tables_resp for b in t.buckets_resp}
         for place in places:
             reply = told.get((place.bucket.partition_id, place.bucket.bucket))
@@ -124,27 +169,32 @@ async def _by_leader(cluster: Cluster, info: TableInfo, places: Mapping[Place, i
     return found
 
 
-def _request(info: TableInfo, ends: Mapping[Place, int], asked: Sequence[Place]) -> FetchLogRequest:
+def _of_table(
+    info: TableInfo, offsets: Mapping[Place, int], asked: Sequence[Place], bytes_max: int
+) -> PbFetchLogReqForTable:
     buckets = tuple(
         PbFetchLogReqForBucket(
             partition_id=place.bucket.partition_id,
             bucket_id=place.bucket.bucket,
-            fetch_offset=ends[place] - 1,
-            max_fetch_bytes=_FETCH_BYTES,
+            fetch_offset=offsets[place],
+            max_fetch_bytes=bytes_max,
         )
         for place in asked
     )
     projection = _light_column(info)
-    table = PbFetchLogReqForTable(
+    return PbFetchLogReqForTable(
         table_id=info.table_id,
         projection_pushdown_enabled=bool(projection),
         projected_fields=projection,
         buckets_req=buckets,
     )
+
+
+def _request(tables: Sequence[PbFetchLogReqForTable], bytes_max: int) -> FetchLogRequest:
     return FetchLogRequest(
         follower_server_id=_CLIENT,
-        max_bytes=_FETCH_BYTES * len(asked),
-        tables_req=(table,),
+        max_bytes=bytes_max,
+        tables_req=tuple(tables),
         max_wait_ms=0,
         min_bytes=1,
     )

@@ -20,6 +20,7 @@ from lakeward.client.cluster.remote_page import document_of, one_document
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.keys.conventions import with_bucketing
+from lakeward.client.tables.glance import Glance, Known, glance
 from lakeward.client.tables.table import AsyncTable
 from lakeward.model.table import TablePath
 from lakeward.rpc.client_security import ClientSecurity
@@ -135,6 +136,10 @@ class AsyncConnection(Admin):
         """A table that exists; takes what Connection.table takes."""
         info = await table_info(self._cluster, path_of(path))
         return AsyncTable(self._cluster, self._writer_ids, info, bucketing, self._query)
+
+    async def glance(self, asked: Sequence[tuple[TablePath, Known | None]]) -> list[Glance[AsyncTable]]:
+        """Look at tables, of some of which something is known: all that can be told at once."""
+        return await glance(self._cluster, self.table, asked)
 
     async def sql(self, query: str, options: Mapping[str, str] | None = None) -> pa.Table:
         """The answer to a SELECT over tables named `db.table`; takes what Connection.sql takes."""

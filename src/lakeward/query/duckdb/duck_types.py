@@ -9,6 +9,8 @@ would drop it (`f > 1`), and from the bounds of Parquet's row groups, which do n
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pyarrow as pa
 
 from lakeward.records.arrow.coarser_columns import coarser
@@ -20,6 +22,7 @@ _COARSER = {
 }
 
 
+@lru_cache(maxsize=256)
 def duck_schema(schema: pa.Schema) -> pa.Schema:
     """The same columns in types that DuckDB has."""
     return pa.schema([_field(field) for field in schema])

@@ -76,11 +76,14 @@ class PlanView:
         #: What DuckDB reads by itself.
         self.scanned: tuple[LakeSplit, ...] = ()
 
-    def look_up(self, kept: HotTables) -> None:
-        """Take what is hot from what the connection keeps, if `duck` is of the instance that has it; on any thread."""
+    def look_up(self, kept: HotTables, seen: HotRows | None = None) -> None:
+        """Take what is hot from what the connection keeps, if `duck` is of the instance that has it; on any thread.
+
+        `seen` is what of it is known to hold.
+        """
         _, rest = self._halves()
         if self._can_keep(rest):
-            self._hot = kept.rows(self._conn, self._table, self._request, self._plan, is_joined=self._is_joined)
+            self._hot = kept.rows(self._conn, self._table, self._request, self._plan, seen, is_joined=self._is_joined)
 
     @property
     def lasts(self) -> bool:

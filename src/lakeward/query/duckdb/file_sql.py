@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from urllib.parse import unquote, urlparse
 
 from lakeward.lake.port import LakeFile
 
 #: Columns of a scan: `filename`, under a name that no table has, and what DuckDB calls the position of a row.
 FILE, POSITION = "__lakeward_file", "file_row_number"
+#: Paths that are taken apart once; each takes a few hundred bytes.
+_SEEN_PATHS_MAX = 4096
 
 
 def is_local(file: LakeFile) -> bool:
     """Whether a file and its deletes are on this machine."""
-    return all(urlparse(path).scheme in {"", "file"} for path in (file.path, *(d.path for d in file.deletes)))
+    return all(_is_here(path) for path in (file.path, *(d.path for d in file.deletes)))
 
 
+@lru_cache(maxsize=_SEEN_PATHS_MAX)
+def _is_here(path: str) -> bool:
+    return urlparse(path).scheme in {"", "file"}
+
+
+@lru_cache(maxsize=_SEEN_PATHS_MAX)
 def local_path(path: str) -> str:
     """The path of a location on this machine."""
     return unquote(urlparse(path).path) if path.startswith("file:") else path

@@ -54,6 +54,8 @@ class HotRows:
     looked: frozenset[LakeFile] = field(default_factory=frozenset)
     #: The batch before the end of each window, as it was before rows were read.
     marks: Mapping[BucketId, LogMark] = field(default_factory=dict)
+    #: Where the logs of all buckets ended, also of those without windows; empty where a plan does not tell.
+    ends: Mapping[BucketId, int] = field(default_factory=dict)
 
     @property
     def tables(self) -> tuple[DuckTable, ...]:

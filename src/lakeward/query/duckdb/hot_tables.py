@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from lakeward.client.forms.results import BucketId
+from lakeward.client.tables.glance import Known
 from lakeward.options.spark import lake_options
 from lakeward.query.duckdb.duck_tables import TooLargeError
 from lakeward.query.duckdb.hot_rows import HotLoader, HotRows, Window
 from lakeward.query.plan.plan import Plan
+from lakeward.query.plan.planner import SeenLogs
 from lakeward.query.plan.splits import LakeSplit, LogSplit
 from lakeward.query.plan.union import TAIL_CHANGES_MAX
 from lakeward.query.request.options import StartupMode, Tiers
@@ -32,6 +34,7 @@ from lakeward.query.request.views import View
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
     from lakeward.client.blocking.sync_table import Table
+    from lakeward.client.read.log_marks import LogEnd, LogMark
     from lakeward.client.tables.connection import AsyncConnection
     from lakeward.model.table import TableInfo
 
@@ -40,6 +43,8 @@ _BYTES_MAX = 1 << 30
 _SHARE_MAX, _SHARE_FREE = 1 / 8, 1 / 10
 _TABLES_MAX = 256
 _MEMORY = Path("/proc/meminfo")
+#: What it begins with is all that is asked for: the total, and what is available.
+_MEMORY_BYTES = 128
 
 _lock = Lock()
 _of_connections: WeakKeyDictionary[AsyncConnection, HotTables] = WeakKeyDictionary()
@@ -50,9 +55,43 @@ class _Slot:
 
     def __init__(self) -> None:
         self.lock = Lock()
+        self.info: TableInfo | None = None
         self.kept: HotRows | None = None
         self.is_asked_again = False
         self.too_large: Hashable = None
+
+    def know(self, info: TableInfo) -> None:
+        """Begin anew where the table is another one, or has another schema."""
+        if not _is_same(self.info, info):
+            self.kept, self.is_asked_again, self.too_large = None, False, None
+        self.info = info
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """What is kept of a table, and what it looked like."""
+
+    info: TableInfo
+    rows: HotRows
+
+    @property
+    def question(self) -> Known:
+        """What there is to ask, to learn whether it still holds, and what is new."""
+        return Known(self.info, {id_: end - (id_ in self.rows.windows) for id_, end in self.rows.ends.items()})
+
+    def seen(self, info: TableInfo, told: Mapping[BucketId, LogEnd]) -> SeenLogs | None:
+        """Where its logs end, if they are those that the rows came from; None leaves it to other questions."""
+        rows, stretches = self.rows, {}
+        if not _is_same(self.info, info) or len(rows.ends) != info.bucket_count:
+            return None
+        for id_, end in rows.ends.items():
+            window, one = rows.windows.get(id_), told.get(id_)
+            if one is None or one.end < end or (window is None and one.end > end):
+                return None
+            if window is not None and (one.mark is None or one.mark != rows.marks.get(id_)):
+                return None
+            stretches[id_] = (end if window is None else window[0], one.end)
+        return SeenLogs(rows.snapshot_id, stretches)
 
 
 class HotTables:
@@ -71,22 +110,43 @@ class HotTables:
         with self._lock:
             return sum(slot.kept.bytes for slot in self._slots.values() if slot.kept is not None)
 
+    def look(self, request: ReadRequest) -> KeptTable | None:
+        """What is kept of a table; None also while others are at it, and where a glance does not tell that it holds."""
+        with self._lock:
+            slot = self._slots.get(_key(request))
+        if slot is None or not slot.lock.acquire(blocking=False):
+            return None
+        try:
+            if slot.info is None or slot.kept is None or not slot.kept.ends:
+                return None
+            return KeptTable(slot.info, slot.kept)
+        finally:
+            slot.lock.release()
+
     def rows(
-        self, conn: Connection, table: Table, request: ReadRequest, plan: Plan, *, is_joined: bool
+        self,
+        conn: Connection,
+        table: Table,
+        request: ReadRequest,
+        plan: Plan,
+        seen: HotRows | None = None,
+        *,
+        is_joined: bool,
     ) -> HotRows | None:
-        """What is hot of a plan, to be held while it is used; None where rows are to be read without keeping them."""
+        """What is hot of a plan, to be held while it is used; None where rows are to be read without keeping them.
+
+        `seen` is what was kept and was found to hold when this plan's ends of logs were asked for.
+        """
         if not _is_kept(request, plan):
             return None
-        info = table.info
-        slot = self._slot(
-            (info.path, info.table_id, info.schema_id, tuple(sorted(lake_options(request.options).items())))
-        )
+        info, slot = table.info, self._slot(_key(request))
         with slot.lock:
+            slot.know(info)
             again, slot.is_asked_again = slot.is_asked_again, True
             if not (is_joined or again):
                 return None
             kept = slot.kept
-            found = self._find(slot, HotLoader(conn, table, request, self._bytes_max), info, request, plan)
+            found = self._find(slot, HotLoader(conn, table, request, self._bytes_max), info, request, plan, seen)
         if found is None or kept is None or found.tables != kept.tables:
             self._make_room()
         return found
@@ -97,7 +157,13 @@ class HotTables:
             self._slots.clear()
 
     def _find(
-        self, slot: _Slot, loader: HotLoader, info: TableInfo, request: ReadRequest, plan: Plan
+        self,
+        slot: _Slot,
+        loader: HotLoader,
+        info: TableInfo,
+        request: ReadRequest,
+        plan: Plan,
+        seen: HotRows | None,
     ) -> HotRows | None:
         is_keyed = info.descriptor.has_primary_key
         windows, snapshot_id = _windows(plan), plan.summary.lake.snapshot_id if plan.summary.lake else None
@@ -112,13 +178,17 @@ class HotTables:
             kept = slot.kept = None
         if self._free_share() < _SHARE_FREE or slot.too_large == (columns, snapshot_id):
             return None
-        marks = {} if kept is None else loader.marks(kept.windows)
-        if kept is not None and not kept.is_marked(marks):
-            columns, kept, slot.kept = kept.columns, None, None
+        marks: Mapping[BucketId, LogMark] = {}
+        if kept is not None:
+            marks = kept.marks if kept is seen else loader.marks(kept.windows)
+            if not kept.is_marked(marks):
+                columns, kept, slot.kept = kept.columns, None, None
         begun = kept or HotRows(columns, snapshot_id, {})
         if begun.windows != windows:  # before the rows: if the logs change between, the next query sees it
             marks = loader.marks(windows)
-        begun = replace(begun, marks=marks)
+        ends = {id_: stop for id_, (_, stop) in (plan.stretches or {}).items()}
+        if (begun.marks, begun.ends) != (marks, ends):
+            begun = replace(begun, marks=marks, ends=ends)
         try:
             if is_keyed:
                 lakes = [s for s in plan.splits if isinstance(s, LakeSplit)]
@@ -175,10 +245,19 @@ def _bytes_max() -> int:
 
 def _memory() -> dict[str, int]:
     try:
-        lines = (line.split() for line in _MEMORY.read_text().splitlines())
-        return {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
+        with _MEMORY.open("rb") as told:
+            lines = (line.split() for line in told.read(_MEMORY_BYTES).splitlines())
+        return {words[0].decode().rstrip(":"): int(words[1]) for words in lines if len(words) > 2}
     except (OSError, ValueError):  # another system
         return {}
+
+
+def _key(request: ReadRequest) -> Hashable:
+    return request.path, tuple(sorted(lake_options(request.options).items()))
+
+
+def _is_same(one: TableInfo | None, other: TableInfo) -> bool:
+    return one is not None and (one.table_id, one.schema_id) == (other.table_id, other.schema_id)
 
 
 def _is_kept(request: ReadRequest, plan: Plan) -> bool:

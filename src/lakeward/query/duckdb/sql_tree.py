@@ -86,6 +86,7 @@ class SqlTree:
             raise ErrorCode.INVALID_SCAN_REQUEST.error("One query at a time: there are several statements here.")
         self._root = tree["statements"][0]["node"]
         self.nodes = list(_walk(self._root))
+        self._columns: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
     def is_plain(self) -> bool:
@@ -113,6 +114,12 @@ class SqlTree:
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """Which columns of a table it may look at, in the table's order."""
+        found = self._columns.get(schema.names)
+        if found is None:
+            found = self._columns[schema.names] = self._columns_of(schema)
+        return found
+
+    def _columns_of(self, schema: Schema) -> tuple[str, ...]:
         tables = {text.lower() for n in self._bases() for text in (n["alias"], n["table_name"])}
         named: set[str] = set()
         for node in self.nodes:

@@ -11,20 +11,32 @@ from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TablePath
 from lakeward.query.duckdb.duckdb_views import PlanView
 from lakeward.query.duckdb.file_sql import quote
-from lakeward.query.duckdb.hot_tables import HotTables
+from lakeward.query.duckdb.hot_tables import HotTables, KeptTable
 from lakeward.query.duckdb.side_by_side import side_by_side
 from lakeward.query.duckdb.sql_tree import SqlTree, TableRef
 from lakeward.query.lake.overtaken import OvertakenError
-from lakeward.query.plan.planner import plan_once
+from lakeward.query.plan.planner import SeenLogs, plan_once
 from lakeward.query.read.query_metrics import metrics_of
 from lakeward.query.request.request import ReadRequest
 
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync import Connection
     from lakeward.client.blocking.sync_table import Table
+    from lakeward.client.tables.glance import Glance
     from lakeward.query.plan.plan import Plan
 
-    Planner = Callable[[Connection, ReadRequest, Table], Plan]
+    Planner = Callable[[Connection, ReadRequest, Table, SeenLogs | None], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One table of a SELECT at a glance."""
+
+    ref: TableRef
+    request: ReadRequest
+    table: Table | None
+    kept: KeptTable | None
+    seen: SeenLogs | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +98,39 @@ class SqlViews:
     ) -> Iterator[PlannedView]:
         """Each table, as soon as it is planned; several are planned side by side. `made` are views that `duck` has."""
         there = {} if made is None else made
-        works = [partial(self._plan, duck, ref, plan_table, there) for ref in self._refs.values()]
-        for planned in side_by_side(works):
+        asked = self._look()
+        works = [partial(self._plan, duck, one, plan_table, there) for one in asked]
+        # Where nothing is left to ask, threads would only be in each other's way.
+        for planned in (work() for work in works) if all(one.seen for one in asked) else side_by_side(works):
             self._views.append(planned.view)
             yield planned
 
-    def _plan(self, duck: Any, ref: TableRef, plan_table: Planner, made: dict[Hashable, str]) -> PlannedView:
-        name = self._names.get(ref.name.lower(), ref.name)
-        asked, table = _correct_case(self._conn, ReadRequest.of_name(name, options=self._options))
+    def _look(self) -> list[_Asked]:
+        """All tables at a glance; those of which something is kept with the ends of their logs."""
+        requests = [
+            ReadRequest.of_name(self._names.get(ref.name.lower(), ref.name), options=self._options)
+            for ref in self._refs.values()
+        ]
+        kept = [None if self._kept is None else self._kept.look(request) for request in requests]
+        glances = self._conn.glance(
+            [(request.path, None if one is None else one.question) for request, one in zip(requests, kept, strict=True)]
+        )
+        return [
+            _Asked(ref, request, glance.table, one, _seen(one, glance))
+            for ref, request, one, glance in zip(self._refs.values(), requests, kept, glances, strict=True)
+        ]
+
+    def _plan(self, duck: Any, one: _Asked, plan_table: Planner, made: dict[Hashable, str]) -> PlannedView:
+        asked, table = (one.request, one.table) if one.table else _correct_case(self._conn, one.request)
         schema = table.info.schema
         columns = self._tree.columns(schema) or schema.names[:1]
         request = replace(asked, columns=columns, filters=self._tree.filters(schema), parallelism=1)
-        plan = plan_table(self._conn, request, table)
+        plan = plan_table(self._conn, request, table, one.seen)
         view = PlanView(self._conn, duck, table, request, plan, is_joined=not self._tree.is_plain)
         if self._kept is not None:
-            view.look_up(self._kept)
-        return PlannedView(ref, request, plan, view, duck, made)
+            is_seen = one.seen is not None and plan.stretches is one.seen.stretches
+            view.look_up(self._kept, one.kept.rows if one.kept and is_seen else None)
+        return PlannedView(one.ref, request, plan, view, duck, made)
 
     def close(self) -> None:
         """Stop reading what nobody has asked for."""
@@ -123,6 +152,10 @@ class SqlViews:
             return OvertakenError(gone)
         made: LakewardError = ErrorCode.INVALID_SCAN_REQUEST.error(f"DuckDB refused the query: {wrong}")
         return made
+
+
+def _seen(kept: KeptTable | None, glance: Glance[Table]) -> SeenLogs | None:
+    return None if kept is None or glance.table is None else kept.seen(glance.table.info, glance.ends)
 
 
 def _correct_case(conn: Connection, asked: ReadRequest) -> tuple[ReadRequest, Table]:

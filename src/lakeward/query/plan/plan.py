@@ -107,6 +107,8 @@ class Plan:
     splits: tuple[Split, ...]
     summary: Summary
     keeps_order: bool = False
+    #: Where each log began and ended, of a table without partitions that is read with its lake as it is now.
+    stretches: Mapping[BucketId, tuple[int, int]] | None = None
 
     def describe(self) -> str:
         """One line for EXPLAIN."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lakeward.client.forms.results import BucketId, PartitionInfo, Timestamp
@@ -50,7 +50,25 @@ def plan_read(conn: Connection, request: ReadRequest) -> Plan:
     return replan(conn, lambda: plan_once(conn, request))
 
 
-def plan_once(conn: Connection, request: ReadRequest, known: Table | None = None) -> Plan:
+@dataclass(frozen=True, slots=True)
+class SeenLogs:
+    """Where logs end, for those who have asked for it already, and where they are read from.
+
+    It was asked when the snapshot with this id was known, and rows from the beginnings on are there: whoever keeps them
+    has looked.
+    """
+
+    snapshot_id: int | None
+    stretches: Mapping[BucketId, tuple[int, int]]
+
+    def fit(self, cold: ColdPart) -> bool:
+        """Whether they go on where this snapshot ends."""
+        return self.snapshot_id == cold.snapshot_id and all(
+            begin == cold.offsets.get(id_, 0) for id_, (begin, _) in self.stretches.items()
+        )
+
+
+def plan_once(conn: Connection, request: ReadRequest, known: Table | None = None, seen: SeenLogs | None = None) -> Plan:
     """The same for those who plan again themselves, when the table has overtaken a plan (see `replan`).
 
     `known` is the table, for those who have asked for it already.
@@ -60,13 +78,15 @@ def plan_once(conn: Connection, request: ReadRequest, known: Table | None = None
     if not _sees_lake(table.info, request):
         return _from_servers(table, request)
     try:
-        return _with_lake(conn, table, request)
+        return _with_lake(conn, table, request, seen)
     except LakeUnavailableError as wrong:
         _check_log_suffices(table, request, wrong)
         return _from_servers(table, request)
 
 
-def plan_nothing(conn: Connection, request: ReadRequest, known: Table | None = None) -> Plan:
+def plan_nothing(
+    conn: Connection, request: ReadRequest, known: Table | None = None, _seen: SeenLogs | None = None
+) -> Plan:
     """A read of no rows, for those who only want to know its columns."""
     info = (known or conn.table(str(request.path))).info
     check_view(info, request.view)
@@ -91,7 +111,7 @@ def _sees_lake(info: TableInfo, request: ReadRequest) -> bool:
 # -- both halves ------------------------------------------------------------------------------------------------------
 
 
-def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
+def _with_lake(conn: Connection, table: Table, request: ReadRequest, seen: SeenLogs | None) -> Plan:
     info, settings = table.info, request.settings
     reads_lake_alone = request.view is View.LAKE or settings.tiers is Tiers.LAKE or settings.snapshot_id or settings.tag
     is_newest = reads_lake_alone or settings.travels or info.descriptor.is_partitioned
@@ -108,10 +128,14 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
         lambda: cold_part(conn, info, reader, snapshot, request.filters, names),
     )
     splits: Sequence[Split]
+    stretches: Mapping[BucketId, tuple[int, int]] | None = None
     if reads_lake_alone:
         splits = lake_splits(cold, request)
     else:
-        stretches = _stretches(table, request, chosen, cold.offsets)
+        if seen is not None and not is_newest and seen.fit(cold):
+            stretches = seen.stretches
+        else:
+            stretches = _stretches(table, request, chosen, cold.offsets)
         try:
             splits = union_splits(info, cold, stretches, request)
         except OvertakenError:
@@ -119,7 +143,8 @@ def _with_lake(conn: Connection, table: Table, request: ReadRequest) -> Plan:
                 raise
             splits = _by_time(conn, table, request, reader, stretches)
     splits = enough(table, splits, request)
-    return Plan(tuple(splits), summary(info, request, splits, of_all, _share(cold, splits)))
+    told = summary(info, request, splits, of_all, _share(cold, splits))
+    return Plan(tuple(splits), told, stretches=None if is_newest else stretches)
 
 
 def _check_still_missing(table: Table, request: ReadRequest) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from lakeward.model.table import TablePath
@@ -17,7 +18,7 @@ from lakeward.query.request.views import View, parse_name, view_name
 _PARALLELISM = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadRequest:
     """A read: columns in the asked order (None: all of the view's), filters that must all hold, options as given."""
 
@@ -40,7 +41,7 @@ class ReadRequest:
         """The table as it was asked for, view included."""
         return view_name(self.path, self.view)
 
-    @property
+    @cached_property
     def settings(self) -> ReadOptions:
         """The options as values."""
         return ReadOptions.of(self.options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from arrow_batches import ids_batch
@@ -11,7 +12,7 @@ from fake_cluster import Asked, FakeCluster, table_info
 from log_fetches import place
 
 from lakeward.client.admin.offsets import Place
-from lakeward.client.read.log_marks import LogMark, log_marks
+from lakeward.client.read.log_marks import LogMark, log_ends, log_marks
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.protocol.messages.log import FetchLogResponse, PbFetchLogRespForBucket, PbFetchLogRespForTable
 from lakeward.records.batch.log_batch import stamp
@@ -66,6 +67,38 @@ async def test_a_mark_is_the_batch_before_an_end(cluster: FakeCluster) -> None:
     found = await search
     assert found[place(0)] == LogMark(None, 10, 13, 5, 8, 2)
     assert found[place(1)].commit_timestamp_ms == 4
+
+
+async def test_ends_of_several_tables_are_one_question(cluster: FakeCluster) -> None:
+    """With the batches at the offsets; what is refused, or does not say where it ends, is not told."""
+    cluster.is_open = True
+    other = replace(INFO, table_id=8)
+    search = asyncio.ensure_future(log_ends(cluster, [(INFO, {place(0): 12, place(1): 3}), (other, {place(0): 2})]))  # type: ignore[arg-type]
+    asked = await cluster.channel.next()
+    tables = asked.message.tables_req
+    assert [[(b.bucket_id, b.fetch_offset) for b in t.buckets_req] for t in tables] == [[(0, 12), (1, 3)], [(0, 2)]]
+    records = memoryview(bytes(batch(4, 10, 5)))
+    first = PbFetchLogRespForBucket(bucket_id=0, records=records, high_watermark=20)
+    second = PbFetchLogRespForBucket(bucket_id=1, records=b"", high_watermark=3)
+    refused = PbFetchLogRespForBucket(bucket_id=0, error_code=ErrorCode.LOG_OFFSET_OUT_OF_RANGE.value)
+    told = [
+        PbFetchLogRespForTable(table_id=7, buckets_resp=(first, second)),
+        PbFetchLogRespForTable(table_id=8, buckets_resp=(refused,)),
+    ]
+    asked.answer.set_result(FetchLogResponse(tables_resp=tuple(told)))
+    ends, nothing = await search
+    assert {p.id.bucket: (end.end, end.mark is not None) for p, end in ends.items()} == {0: (20, True), 1: (3, False)}
+    assert nothing == {}
+
+
+async def test_ends_that_are_refused_are_not_told(cluster: FakeCluster) -> None:
+    """Whoever needs them asks in another way, which says why."""
+    asked = [(INFO, {place(0): 12})]
+    assert await log_ends(cluster, asked) == [{}]  # type: ignore[arg-type]
+    cluster.is_open = True
+    search = asyncio.ensure_future(log_ends(cluster, asked))  # type: ignore[arg-type]
+    (await cluster.channel.next()).answer.set_exception(ErrorCode.AUTHORIZATION.error("no"))
+    assert await search == [{}]
 
 
 async def test_a_log_that_ends_earlier_has_no_mark(cluster: FakeCluster) -> None:

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from lakeward.client.forms.results import BucketId
+from lakeward.client.read.log_marks import LogEnd
 from lakeward.query.duckdb import hot_tables
 from lakeward.query.duckdb.duck_tables import DuckTable, TooLargeError
 from lakeward.query.duckdb.hot_rows import HotRows
 from lakeward.query.duckdb.hot_tables import HotTables, free_share
 
-A = BucketId(None, 0)
+A, B = BucketId(None, 0), BucketId(None, 1)
 
 
 class Loader:
@@ -43,13 +44,14 @@ class Loader:
 class Asked:
     """A table, a plan and a request, as far as they are looked at."""
 
-    def __init__(self, name: str = "t") -> None:
+    def __init__(self, name: str = "t", stop: int = 0) -> None:
         self.path, self.table_id, self.schema_id = name, 1, 1
         self.info = self.descriptor = self.schema = self
         self.has_primary_key = False
         self.columns, self.options, self.names = ("n",), {}, ("n",)
         self.summary = self
         self.lake = None
+        self.bucket_count, self.stretches = 2, {A: (0, stop), B: (3, 3)}
 
 
 @pytest.fixture(autouse=True)
@@ -60,12 +62,14 @@ def loader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hot_tables, "_is_kept", lambda *_: True)
 
 
-def ask(tables: HotTables, stop: int, name: str = "t", *, is_joined: bool = True) -> HotRows | None:
+def ask(
+    tables: HotTables, stop: int, name: str = "t", *, is_joined: bool = True, seen: HotRows | None = None
+) -> HotRows | None:
     """The rows up to an offset."""
-    asked: Any = Asked(name)
+    asked: Any = Asked(name, stop)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hot_tables, "_windows", lambda _: {A: (0, stop)})
-        return tables.rows(None, asked, asked, asked, is_joined=is_joined)  # type: ignore[arg-type]
+        return tables.rows(None, asked, asked, asked, seen, is_joined=is_joined)  # type: ignore[arg-type]
 
 
 def test_the_second_query_fetches_what_is_new() -> None:
@@ -116,6 +120,46 @@ def test_a_log_without_a_mark_is_not_trusted() -> None:
     assert first is not None
     assert again is not None
     assert first.rows != again.rows
+
+
+def test_a_glance_tells_whether_what_is_kept_holds() -> None:
+    """With the same batch where a log ended it does, up to where the log ends now; buckets without rows stay so."""
+    tables = HotTables(1000, lambda: 1.0)
+    asked: Any = Asked()
+    assert tables.look(asked) is None
+    ask(tables, 5)
+    kept = tables.look(asked)
+    assert kept is not None
+    assert kept.question.offsets == {A: 4, B: 3}
+    first: Any = ("first", 5)
+    seen = kept.seen(asked, {A: LogEnd(8, first), B: LogEnd(3, None)})
+    assert seen is not None
+    assert (seen.snapshot_id, seen.stretches) == (None, {A: (0, 8), B: (3, 3)})
+    other: Any = ("second", 5)
+    for told in (
+        {A: LogEnd(8, first)},
+        {A: LogEnd(8, None), B: LogEnd(3, None)},
+        {A: LogEnd(8, other), B: LogEnd(3, None)},
+        {A: LogEnd(4, first), B: LogEnd(3, None)},
+        {A: LogEnd(8, first), B: LogEnd(4, None)},
+    ):
+        assert kept.seen(asked, told) is None
+    again: Any = Asked()
+    again.table_id = 2
+    assert kept.seen(again, {A: LogEnd(8, first), B: LogEnd(3, None)}) is None
+
+
+def test_what_was_seen_to_hold_is_not_looked_at_again() -> None:
+    """Only what is new is."""
+    tables = HotTables(1000, lambda: 1.0)
+    ask(tables, 5)
+    kept = tables.look(Asked())  # type: ignore[arg-type]
+    assert kept is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Loader, "marks", lambda *_: pytest.fail("it was asked"))
+        assert ask(tables, 5, seen=kept.rows) is not None
+    assert ask(tables, 6, seen=kept.rows) is not None
+    assert Loader.made == 2
 
 
 def test_what_was_used_longest_ago_leaves_first() -> None:
