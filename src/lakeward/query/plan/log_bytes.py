@@ -13,9 +13,13 @@ from lakeward.query.plan.splits import LakeSplit, LogSplit
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync_table import Table
 
+#: Bytes of a row at places of logs that were looked at. What is there stays, and an answer has whole batches.
+_SEEN: dict[tuple[str, int, BucketId, int], float] = {}
+_SEEN_MAX = 10_000
+
 
 def with_log_bytes(table: Table, plan: Plan) -> Plan:
-    """The same plan, which says what to expect of the log; one look at the server, for those who explain a plan."""
+    """The same plan, which says what to expect of the log; one look at the server for each place."""
     offsets = plan.summary.log_offsets
     row_bytes = _row_bytes(table, plan) if offsets else 0.0
     if row_bytes is None:
@@ -28,11 +32,18 @@ def _row_bytes(table: Table, plan: Plan) -> float | None:
     if not stretches:
         return None
     id_, start, _ = max(stretches, key=lambda stretch: stretch[2] - stretch[1])
+    key = (str(table.path), table.info.table_id, id_, start)
+    if key in _SEEN:
+        return _SEEN[key]
     try:
         seen = table.peek(id_, start)
     except LakewardError:
         return None  # retention was faster, or the server is away: the read itself will say it better
-    return None if seen is None or not seen.rows else seen.bytes / seen.rows
+    if seen is None or not seen.rows:
+        return None
+    if len(_SEEN) >= _SEEN_MAX:
+        _SEEN.clear()
+    return _SEEN.setdefault(key, seen.bytes / seen.rows)
 
 
 def _stretch(split: object) -> tuple[BucketId, int, int] | None:

@@ -20,6 +20,7 @@ from lakeward.query.lake.overtaken import OvertakenError
 from lakeward.query.plan.splits import LakeRangeSplit, LakeSplit, OffsetWindow
 from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.log_rows import LogRows
+from lakeward.query.read.row_filter import RowFilter
 from lakeward.query.read.tail import Tail
 from lakeward.query.request.request import ReadRequest
 from lakeward.records.arrow.arrow_types import arrow_schema
@@ -27,16 +28,26 @@ from lakeward.records.arrow.arrow_types import arrow_schema
 if TYPE_CHECKING:
     from lakeward.client.blocking.sync_table import Table
 
+_ALL_ROWS = RowFilter((), Schema(()))
+
 
 class LakeRows:
     """How one request reads files of a table's lake."""
 
-    def __init__(self, table: Table, request: ReadRequest, columns: tuple[str, ...], log: LogRows) -> None:
+    def __init__(
+        self,
+        table: Table,
+        request: ReadRequest,
+        columns: tuple[str, ...],
+        log: LogRows,
+        row_filter: RowFilter = _ALL_ROWS,
+    ) -> None:
         self._table = table
         self._info = table.info
         self._request = request
         self._columns = columns
         self._log = log
+        self._filter = row_filter
         self._opened: LakeReader | None = None
 
     def _reader(self) -> LakeReader:
@@ -58,7 +69,8 @@ class LakeRows:
     def _of_files(self, split: LakeSplit | LakeRangeSplit, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         try:
             if split.files:
-                yield from (batch for batch in self._reader().rows(split.files, schema) if batch.num_rows)
+                read = (batch for batch in self._reader().rows(split.files, schema) if batch.num_rows)
+                yield from self._filter.all_matching(read)
         except FileNotFoundError as gone:
             raise OvertakenError(
                 f"A file of snapshot {split.snapshot_id} of {self._info.path} was removed from the lake while it was "
@@ -77,8 +89,9 @@ class LakeRows:
                 yield left.select(list(self._columns))
         target = arrow_schema(self._schema_of(self._columns))
         for rows in tail.rows.select(list(self._columns)).to_batches() if self._columns else _blank_rows(tail.rows):
-            if rows.num_rows:
-                yield rows if rows.schema.equals(target) else rows.cast(target)
+            left = self._filter.matching(rows)
+            if left.num_rows:
+                yield left if left.schema.equals(target) else left.cast(target)
 
     def tail(self, split: LakeSplit, watch: Callable[[pa.RecordBatch], None] | None = None) -> Tail:
         """The changes of a split; DataLossError when retention has removed them."""

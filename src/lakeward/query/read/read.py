@@ -22,6 +22,7 @@ from lakeward.query.read.data_loss import DataLossError
 from lakeward.query.read.lake_rows import LakeRows
 from lakeward.query.read.log_rows import LogRows
 from lakeward.query.read.query_metrics import QueryMetrics, metrics_of
+from lakeward.query.read.row_filter import RowFilter
 from lakeward.query.read.tail import Tail
 from lakeward.query.read.view_rows import BinlogRows, ChangelogRows, UpsertRows, blank_rows, state_changes
 from lakeward.query.request.request import ReadRequest
@@ -54,11 +55,16 @@ def read_split(conn: Connection, request: ReadRequest, split: Split) -> Iterator
     return read_splits(conn, request, [split])
 
 
-def read_splits(conn: Connection, request: ReadRequest, splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
-    """The rows of a task's splits, one after the other; at most `request.limit` of them all."""
+def read_splits(
+    conn: Connection, request: ReadRequest, splits: Sequence[Split], *, judges_rows: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a task's splits, one after the other; at most `request.limit` of them all.
+
+    With `judges_rows` filters leave out rows too, for those to whom each row on its way costs more than that.
+    """
     table = conn.table(str(request.path))
     check_view(table.info, request.view)
-    reading = _Reading(table, request)
+    reading = _Reading(table, request, judges_rows=judges_rows)
     return _limit(_forget_when_gone(conn, _one_after_the_other(reading, splits, metrics_of(conn.inner))), request.limit)
 
 
@@ -98,13 +104,15 @@ def _one_after_the_other(reading: _Reading, splits: Sequence[Split], metrics: Qu
 class _Reading:
     """How one request reads the splits of one table."""
 
-    def __init__(self, table: Table, request: ReadRequest) -> None:
+    def __init__(self, table: Table, request: ReadRequest, *, judges_rows: bool) -> None:
         self._table = table
         self._request = request
         self._schema = table.info.schema
         self._columns = _shown_schema(self._schema, request).names
         self._log = LogRows(table, request)
-        self._lake = LakeRows(table, request, self._columns, self._log)
+        judged = self._columns if judges_rows and request.view is View.ROWS else ()
+        self._filter = RowFilter(request.filters, self._schema.select(judged))
+        self._lake = LakeRows(table, request, self._columns, self._log, self._filter)
         self._are_rows: dict[BucketId, bool] = {}
         keyed, properties = table.info.descriptor.has_primary_key, table.info.descriptor.properties
         self._may_turn_to_lake = request.view is View.ROWS and not keyed and LAKE_ENABLED.read(properties)
@@ -112,13 +120,13 @@ class _Reading:
     def rows(self, split: Split) -> Iterator[pa.RecordBatch]:
         match split:
             case StateSplit():
-                return self._state(split)
+                return self._filter.all_matching(self._state(split))
             case LakeSplit():
                 return self._lake.rows(split)
             case LakeRangeSplit():
                 return self._lake.in_windows(split)
             case LogSplit():
-                return self._of_log(split)
+                return self._filter.all_matching(self._of_log(split))
 
     def _of_log(self, split: LogSplit) -> Iterator[pa.RecordBatch]:
         match self._request.view:

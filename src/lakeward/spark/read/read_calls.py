@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from lakeward.query.plan.log_bytes import with_log_bytes
+from lakeward.query.plan.plan import Summary
 from lakeward.query.plan.planner import plan_read
 from lakeward.query.plan.splits import split_of_json
-from lakeward.query.read.read import read_split
+from lakeward.query.read.read import read_splits
 from lakeward.query.request import filters
 from lakeward.query.request.request import ReadRequest
 from lakeward.query.request.views import view_schema
@@ -50,7 +51,15 @@ def plan(call: Call) -> dict[str, Any]:
         "splits": [[split.to_json() for split in task] for task in tasks],
         "description": planned.describe(),
         "rows": rows,
+        "bytes": _stored_bytes(planned.summary),
     }
+
+
+def _stored_bytes(planned: Summary) -> int | None:
+    """What files and logs hold with all their columns; None where it is not known."""
+    if planned.is_state or planned.log_bytes is None:
+        return None
+    return planned.log_bytes + (0 if planned.lake is None else planned.lake.bytes)
 
 
 def read(call: Call) -> None:
@@ -60,12 +69,11 @@ def read(call: Call) -> None:
     target = spark_arrow_schema(view_schema(info.schema, request.view).select(call["columns"]))
     if target.names:
         call.frames.send(ARROW, target.serialize())
-    for split in call["split"]:
-        rows = read_split(call.conn, request, split_of_json(split))
-        for batch in gather(to_spark(batch, target) for batch in rows):
-            if call.frames.is_cancelled():
-                return
-            _send(call, batch)
+    rows = read_splits(call.conn, request, [split_of_json(split) for split in call["split"]], judges_rows=True)
+    for batch in gather(to_spark(batch, target) for batch in rows):
+        if call.frames.is_cancelled():
+            return
+        _send(call, batch)
 
 
 def _send(call: Call, batch: pa.RecordBatch) -> None:

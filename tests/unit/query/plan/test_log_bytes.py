@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import count
+from types import SimpleNamespace
 from typing import Any, cast
 
 from lakeward.client.forms.results import BucketId
 from lakeward.client.read.log_peek import LogPeek
 from lakeward.errors import ErrorCode
+from lakeward.model.table import TablePath
 from lakeward.query.plan.log_bytes import with_log_bytes
 from lakeward.query.plan.plan import Plan, Summary
 from lakeward.query.plan.splits import LakeSplit, LogSplit, Split
+
+_NUMBERS = count()
 
 
 class Log:
@@ -17,6 +22,8 @@ class Log:
 
     def __init__(self, seen: LogPeek | None) -> None:
         self.seen = seen
+        self.path = TablePath("db", f"t{next(_NUMBERS)}")
+        self.info = SimpleNamespace(table_id=1)
         self.asked: list[tuple[BucketId, int]] = []
 
     def peek(self, bucket: BucketId, offset: int) -> LogPeek | None:
@@ -33,11 +40,13 @@ def planned(*splits: Split, offsets: int) -> Plan:
 
 
 def test_the_longest_stretch_speaks_for_all() -> None:
-    """One look at the server, whatever the number of buckets."""
+    """One look at the server, whatever the number of buckets and of plans."""
     log = Log(LogPeek(10, 500, 0))
     plan = planned(LogSplit(None, 0, 0, 10), LakeSplit(None, 1, "iceberg", 1, (), 5, 95), offsets=100)
     found = with_log_bytes(cast(Any, log), plan)
     assert log.asked == [(BucketId(None, 1), 5)]
+    assert with_log_bytes(cast(Any, log), plan) == found
+    assert len(log.asked) == 1
     assert found.summary.log_bytes == 5000
     assert "100 offsets (about 5,000 bytes)" in found.describe()
     assert found.to_json()["log_bytes"] == 5000

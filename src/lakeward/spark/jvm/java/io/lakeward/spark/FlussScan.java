@@ -16,15 +16,14 @@ import org.apache.spark.sql.types.StructType;
 /** One read of a table: planned by Python once, then read split by split. */
 final class FlussScan implements Scan, Batch, SupportsReportStatistics {
     private final ReadSpec spec;
+    private final double share;
     private JsonNode plan;
     private boolean streaming;
 
-    FlussScan(ReadSpec spec) {
-        this(spec, false);
-    }
-
-    FlussScan(ReadSpec spec, boolean streaming) {
+    /** `share` is what the columns of the spec are of whole rows, in bytes. */
+    FlussScan(ReadSpec spec, double share, boolean streaming) {
         this.spec = spec;
+        this.share = share;
         this.streaming = streaming;
     }
 
@@ -77,14 +76,19 @@ final class FlussScan implements Scan, Batch, SupportsReportStatistics {
         };
     }
 
+    /** The size is what Spark takes its own files for, as stored, so that the same tables are broadcast. */
     @Override
     public Statistics estimateStatistics() {
         JsonNode rows = plan().path("rows");
+        JsonNode stored = plan().path("bytes");
         long rowBytes = 8L + spec.schema().defaultSize();
         return new Statistics() {
             @Override
             public OptionalLong sizeInBytes() {
-                return rows.isNumber() ? OptionalLong.of(Math.max(1, rows.asLong() * rowBytes)) : OptionalLong.empty();
+                if (!rows.isNumber()) return OptionalLong.empty();
+                long size = rows.asLong() * rowBytes;
+                if (stored.isNumber()) size = Math.min(size, (long) (stored.asLong() * share));
+                return OptionalLong.of(Math.max(1, size));
             }
 
             @Override

@@ -74,6 +74,7 @@ final class FlussScanBuilder
         ObjectNode request = Json.object();
         request.set("filters", filters);
         request.put("limit", limit);
-        return new FlussScan(new ReadSpec(settings, table, schema, request));
+        double share = (8.0 + schema.defaultSize()) / (8.0 + whole.defaultSize());
+        return new FlussScan(new ReadSpec(settings, table, schema, request), share, false);
     }
 }

@@ -43,7 +43,7 @@ final class FlussStream implements MicroBatchStream, SupportsTriggerAvailableNow
 
     /** What Spark plans it with. */
     FlussScan scan() {
-        return new FlussScan(spec, true);
+        return new FlussScan(spec, 1, true);
     }
 
     /** Spark counts the rows of a stream by what is equal to it, and keeps the whole one. */

@@ -8,7 +8,6 @@ import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.PartitionReader;
-import org.apache.spark.sql.vectorized.ArrowColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
@@ -82,6 +81,9 @@ final class SplitReader implements PartitionReader<ColumnarBatch> {
     private boolean nextRows() throws IOException {
         if (!reader.loadNextBatch()) return false;
         if (batch == null) batch = new ColumnarBatch(columns(reader.getVectorSchemaRoot().getFieldVectors()));
+        for (int i = 0; i < batch.numCols(); i++) {
+            if (batch.column(i) instanceof DirectColumn) ((DirectColumn) batch.column(i)).refresh();
+        }
         batch.setNumRows(reader.getVectorSchemaRoot().getRowCount());
         return true;
     }
@@ -96,6 +98,6 @@ final class SplitReader implements PartitionReader<ColumnarBatch> {
     }
 
     private static ColumnVector[] columns(List<FieldVector> vectors) {
-        return vectors.stream().map(ArrowColumnVector::new).toArray(ColumnVector[]::new);
+        return vectors.stream().map(DirectColumn::of).toArray(ColumnVector[]::new);
     }
 }
