@@ -25,6 +25,8 @@ _TASKS_PER_CORE_MAX = 4
 #: Batches smaller than this are put together, larger ones than that are cut.
 _GATHERED_ROWS, _GATHERED_BYTES = 16_384, 2 << 20
 _SENT_BYTES_MAX = 256 << 20
+#: What the JVM works on while it is in the cores' caches.
+_SENT_ROWS_MAX = 32_768
 
 
 def request_of(call: Call) -> ReadRequest:
@@ -79,6 +81,9 @@ def read(call: Call) -> None:
 def _send(call: Call, batch: pa.RecordBatch) -> None:
     if not batch.num_columns:
         call.frames.send_count(batch.num_rows)
+    elif batch.num_rows > _SENT_ROWS_MAX:
+        for first in range(0, batch.num_rows, _SENT_ROWS_MAX):
+            _send(call, batch.slice(first, _SENT_ROWS_MAX))
     elif batch.nbytes <= _SENT_BYTES_MAX or batch.num_rows == 1:
         call.frames.send(ARROW, batch.serialize())
     else:
