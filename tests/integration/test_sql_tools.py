@@ -101,6 +101,8 @@ _OF_ORDERS = "indrelid = 'orders'::regclass"
         ),
         (f"SELECT to_regclass('{_SHOP}.orders') IS NOT NULL, quote_ident('Ab')", [(True, '"Ab"')]),
         (f"SELECT to_regclass('orders') = '{_SHOP}.orders'::regclass, to_regclass('nothing')", [(True, None)]),
+        # A replica has other rights (Prisma, pgAdmin).
+        ("SELECT pg_is_in_recovery()", [(False,)]),
         (f"SELECT CAST('clicks' AS regclass) = '{_OTHER}.clicks'::regclass", [(False,)]),
         # A question around a question, by the names that the inner one was told by (Metabase, Superset).
         ('SELECT "source"."count" FROM (SELECT id > 0, count(*) FROM orders WHERE id = 5 GROUP BY 1) "source"', [(1,)]),
@@ -138,6 +140,24 @@ def test_a_client_sets_what_it_likes_when_it_comes(shop: SqlServerProcess) -> No
         assert made.info.timezone.key == "Europe/Berlin"  # type: ignore[attr-defined]
 
 
+def test_a_list_may_be_longer_than_the_server_takes(conn: psycopg.Connection[Any]) -> None:
+    """Of a table that is all in the log, by which its batches are left out."""
+    values = ",".join(map(str, range(0, 80_000, 2)))
+    assert conn.execute(f"SELECT count(*) FROM clicks WHERE n IN ({values})".encode()).fetchall() == [(500,)]
+
+
+def test_a_file_that_is_gone_is_named(conn: psycopg.Connection[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whoever asks is not told of files that they may not read."""
+    for file in tmp_path_factory.getbasetemp().glob("shop*/lake/**/orders/data/**/*.parquet"):
+        file.rename(file.with_suffix(".away"))
+    try:
+        with pytest.raises(psycopg.errors.SerializationFailure, match=r"was removed while it was read.*parquet"):
+            conn.execute("SELECT sum(weight) FROM orders")
+    finally:
+        for file in tmp_path_factory.getbasetemp().glob("shop*/lake/**/orders/data/**/*.away"):
+            file.rename(file.with_suffix(".parquet"))
+
+
 def test_columns_are_called_as_postgres_calls_them(conn: psycopg.Connection[Any]) -> None:
     """Nothing of how it is answered shows in a name."""
     found = conn.execute("SELECT to_regclass('orders'), 'orders'::regclass, pg_size_pretty(pg_relation_size(1))")
@@ -147,7 +167,7 @@ def test_columns_are_called_as_postgres_calls_them(conn: psycopg.Connection[Any]
 @pytest.mark.parametrize("prepare", [False, True])
 def test_a_plan_is_one_column_of_lines(conn: psycopg.Connection[Any], prepare: bool) -> None:
     """By either protocol, as tools that draw plans expect."""
-    found = conn.execute("EXPLAIN SELECT count(*) FROM orders", prepare=prepare)
+    found = conn.execute("EXPLAIN (VERBOSE, COSTS off) SELECT count(*) FROM orders", prepare=prepare)
     assert [column.name for column in found.description or ()] == ["QUERY PLAN"]
     assert any("READ_PARQUET" in line for (line,) in found.fetchall())
 

@@ -90,6 +90,11 @@ class PlanView:
         """Whether the text that `begin` gave means the same as long as what it names is there: files, kept tables."""
         return not self._made
 
+    @property
+    def gone_file(self) -> str | None:
+        """A file of the plan that is not there any more."""
+        return next((path for path in local_paths(self._plan) if not Path(path).exists()), None)
+
     def begin(self) -> str:
         """Begin to read; the text of the view. The same text is the same rows: files and kept tables never change."""
         lakes, rest = self._halves()

@@ -159,7 +159,7 @@ def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
 def error_position(sql: str) -> int | None:
     """The byte where DuckDB cannot make sense of a text any more; None where it can."""
     tree = _serialize(sql)
-    return int(tree["position"]) if tree.get("error_subtype") == "SYNTAX_ERROR" else None
+    return int(tree["position"]) if tree.get("error_subtype") == "SYNTAX_ERROR" and "position" in tree else None
 
 
 def _serialize(sql: str) -> dict[str, Any]:

@@ -147,9 +147,13 @@ class SqlViews:
         failed = next((view.failure for view in self._views if view.failure is not None), None)
         if failed is not None:
             return failed
-        if "No files found" in str(wrong) or "No such file" in str(wrong):
-            gone = f"A file of the lake was removed while it was read: its snapshot has expired. {wrong}"
-            return OvertakenError(gone)
+        gone = next((path for view in self._views if (path := view.gone_file) is not None), None)
+        if gone is not None or "No files found" in str(wrong) or "No such file" in str(wrong):
+            told = gone or str(wrong).partition("\n\nLINE ")[0]
+            return OvertakenError(
+                "A file of the lake was removed while it was read: its snapshot has expired, or somebody else took it "
+                f"away: {told}"
+            )
         made: LakewardError = ErrorCode.INVALID_SCAN_REQUEST.error(f"DuckDB refused the query: {wrong}")
         return made
 

@@ -44,17 +44,27 @@ _FLOATS = {TypeRoot.FLOAT, TypeRoot.DOUBLE}
 #: Engines hold NaN to be the largest number; minima and maxima may not know of it.
 _BLIND_TO_NAN = {"<>", ">", ">="}
 _INTEGER_BITS = {TypeRoot.TINYINT: 8, TypeRoot.SMALLINT: 16, TypeRoot.INTEGER: 32, TypeRoot.BIGINT: 64}
+#: A server takes so many parts of a request, all tables and buckets together (server.request.max-elements).
+_VALUES_MAX = 1000
+_PARTS_MAX = 3000
 _NOT_JUDGED = {TypeRoot.CHAR, TypeRoot.BINARY, TypeRoot.BYTES, TypeRoot.ARRAY, TypeRoot.MAP, TypeRoot.ROW}
 
 
 def to_predicate(filters: Iterable[Filter], schema: Schema) -> Predicate | None:
     """What of these filters (all must hold) a server can judge batches by; None when it is nothing."""
-    return _all([_predicate(f, schema) for f in filters])
+    found = [_predicate(f, schema) for f in filters]
+    return _all([p for p in found if p is not None and _size(p) <= _PARTS_MAX])
 
 
 def is_pushed(filter_: Filter, schema: Schema) -> bool:
     """Whether the server gets something of this filter."""
-    return _predicate(filter_, schema) is not None
+    return to_predicate((filter_,), schema) is not None
+
+
+def _size(predicate: Predicate) -> int:
+    if isinstance(predicate, Compound):
+        return 1 + sum(map(_size, predicate.children))
+    return 1 + len(predicate.literals)
 
 
 def _all(found: list[Predicate | None]) -> Predicate | None:
@@ -90,7 +100,10 @@ def _predicate(filter_: Filter, schema: Schema) -> Predicate | None:
                 return None
             return _leaf(_FUNCTIONS[op], name, (value,), schema)
         case In(name, values):
-            return _leaf(Function.IN, name, tuple(v for v in values if v is not None), schema)
+            some = tuple(v for v in values if v is not None)
+            if len(some) > _VALUES_MAX:
+                return _between(name, some, schema)
+            return _leaf(Function.IN, name, some, schema)
         case StartsWith(name, value):
             return _leaf(Function.STARTS_WITH, name, (value,), schema)
         case EndsWith() | Contains():
@@ -116,6 +129,16 @@ def _opposite(filter_: Filter, schema: Schema) -> Predicate | None:
             return _all([_predicate(Compare("<>", name, v), schema) for v in values])
         case _:
             return None
+
+
+def _between(name: str, values: tuple[Any, ...], schema: Schema) -> Predicate | None:
+    """Where the values of a long list lie."""
+    if _is_float(name, schema):
+        return None
+    try:
+        return _predicate(And((Compare(">=", name, min(values)), Compare("<=", name, max(values)))), schema)
+    except TypeError:  # values of several types
+        return None
 
 
 def _is_float(name: str, schema: Schema) -> bool:

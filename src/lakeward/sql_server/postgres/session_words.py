@@ -8,6 +8,7 @@ from lakeward.runtime.version import VERSION
 from lakeward.sql_server.postgres.codec.pg_types import UNKNOWN
 from lakeward.sql_server.postgres.codec.sql_text import SqlText, Token, literal, replace_pieces, statements_of
 from lakeward.sql_server.postgres.parameters import array_literal
+from lakeward.sql_server.postgres.states import StateError
 from lakeward.sql_server.postgres.variables import SERVER_VERSION, Variables
 
 #: Functions that Postgres calls without brackets.
@@ -21,6 +22,9 @@ _MOMENTS = {
 _MOMENT = re.compile("|".join(sorted(_MOMENTS, key=len, reverse=True)), re.IGNORECASE)
 #: What stands before an array that something is in, or not in.
 _LISTED = re.compile(r"(?<![!<>])(=)ANY\($|(<>|!=)ALL\($")
+#: What Postgres's EXPLAIN can be asked for.
+_EXPLAINS = {"ANALYZE", "ANALYSE", "VERBOSE", "COSTS", "SETTINGS", "GENERIC_PLAN", "BUFFERS", "SERIALIZE", "WAL"}
+_EXPLAINS |= {"TIMING", "SUMMARY", "MEMORY", "FORMAT"}
 _BYTEA = re.compile(r"E?'\\{1,2}x((?:[0-9a-fA-F]{2})*)'")
 
 
@@ -53,8 +57,38 @@ def with_duck_spellings(statement: SqlText) -> SqlText:
         if found is not None:
             end = tokens[at + 2]
             changes[token.at] = end.at + len(end.text), f"from_hex('{found[1]}')"
-    changes |= _arrays(tokens) | _moment_texts(tokens)
+    changes |= _arrays(tokens) | _moment_texts(tokens) | _explain_options(tokens)
     return statements_of(replace_pieces(statement.sql, changes))[0] if changes else statement
+
+
+def _explain_options(tokens: tuple[Token, ...]) -> dict[int, tuple[int, str]]:
+    """EXPLAIN with what DuckDB knows of its options: whether it is run, and JSON."""
+    if tokens[0].upper != "EXPLAIN" or len(tokens) == 1:
+        return {}
+    asked, end = dict[str, str](), 1
+    if tokens[1].text == "(" and tokens[2].upper not in {"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("}:
+        end = next((n for n, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1) + 1
+        name = ""
+        for token in tokens[2 : end - 1]:
+            if token.text == ",":
+                name = ""
+            elif name:
+                asked[name] = token.upper.strip("'")
+            else:
+                name = token.upper
+                asked[name] = ""
+    else:
+        while end < len(tokens) and tokens[end].upper in {"ANALYZE", "ANALYSE", "VERBOSE"}:
+            asked[tokens[end].upper] = ""
+            end += 1
+    unknown = asked.keys() - _EXPLAINS
+    if unknown:
+        raise StateError("42601", f'unrecognized EXPLAIN option "{min(unknown).lower()}"')
+    is_run = asked.get("ANALYZE", asked.get("ANALYSE", "OFF")) not in {"OFF", "FALSE", "0"}
+    is_json = asked.get("FORMAT") == "JSON"
+    last = tokens[end - 1]
+    told = "EXPLAIN" + " ANALYZE" * is_run + " (FORMAT json)" * is_json
+    return {tokens[0].at: (last.at + len(last.text), told)}
 
 
 def _arrays(tokens: tuple[Token, ...]) -> dict[int, tuple[int, str]]:

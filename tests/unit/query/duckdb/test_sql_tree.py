@@ -9,7 +9,7 @@ import pytest
 from lakeward.errors import LakewardError
 from lakeward.model.schema import Schema
 from lakeward.model.type_text import parse_columns
-from lakeward.query.duckdb.sql_tree import SqlTree, TableRef, where_filters
+from lakeward.query.duckdb.sql_tree import SqlTree, TableRef, error_position, where_filters
 from lakeward.query.request.filters import And, Compare, Filter, In, IsNull, Or
 
 SCHEMA = Schema.of(*parse_columns("id BIGINT, Name STRING, dt DATE, amount DOUBLE, made TIMESTAMP(3)"))
@@ -31,6 +31,13 @@ SCHEMA = Schema.of(*parse_columns("id BIGINT, Name STRING, dt DATE, amount DOUBL
 def test_columns_that_a_query_may_look_at(sql: str, columns: tuple[str, ...]) -> None:
     """None that it needs is missing."""
     assert SqlTree(sql).columns(SCHEMA) == columns
+
+
+def test_where_a_text_makes_no_sense() -> None:
+    """Where DuckDB says so; of some texts it does not."""
+    assert error_position("SELECT 1 FRM t x") == 13
+    assert error_position("SELECT U&'d'") is None
+    assert error_position("SELECT 1") is None
 
 
 def test_tables_but_not_names_of_its_own() -> None:

@@ -79,3 +79,20 @@ def test_arrays_that_are_texts_become_lists(sql: str, text: str) -> None:
 def test_moments_are_written_as_postgres_writes_them(sql: str, text: str) -> None:
     """By the parts that people use; numbers are not."""
     assert spelled(sql) == text
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("EXPLAIN SELECT 1", "EXPLAIN SELECT 1"),
+        ("EXPLAIN (SELECT 1)", "EXPLAIN (SELECT 1)"),
+        ("explain analyze verbose SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
+        ("EXPLAIN (FORMAT JSON, ANALYZE false, COSTS off) SELECT 1", "EXPLAIN (FORMAT json) SELECT 1"),
+        ("EXPLAIN (BUFFERS, analyze, format 'text') SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
+    ],
+)
+def test_explain_is_asked_for_what_duckdb_knows(sql: str, text: str) -> None:
+    """As pgAdmin, DBeaver and DataGrip ask; what Postgres does not know either is refused."""
+    assert spelled(sql) == text
+    with pytest.raises(StateError, match="smell"):
+        spelled("EXPLAIN (SMELL) SELECT 1")

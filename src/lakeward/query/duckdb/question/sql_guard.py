@@ -10,7 +10,7 @@ from typing import Any
 
 from lakeward.errors import ErrorCode
 from lakeward.query.duckdb.duck_session import duck_cursor
-from lakeward.query.duckdb.question.question_error import QuestionError
+from lakeward.query.duckdb.question.question_error import QuestionError, question_error
 from lakeward.query.duckdb.sql_tree import SqlTree
 
 #: Functions that may stand in a FROM: they make rows of what they are given.
@@ -60,8 +60,13 @@ def check_condition(where: str, names: tuple[str, ...]) -> None:
 
 def _check_statements(sql: str, tree: SqlTree) -> None:
     """One statement that reads; a PIVOT that finds its columns by itself is two to DuckDB."""
+    import duckdb
+
     with duck_cursor() as duck:
-        kinds = [str(found.type).rpartition(".")[2] for found in duck.extract_statements(sql)]
+        try:
+            kinds = [str(found.type).rpartition(".")[2] for found in duck.extract_statements(sql)]
+        except duckdb.Error as wrong:  # what its tree does not show, such as what EXPLAIN is asked for
+            raise question_error(wrong, sql) from wrong
     if tree.is_turned and kinds == ["CREATE", "SELECT"]:
         return
     if len(kinds) != 1 or kinds[0] not in _READS:

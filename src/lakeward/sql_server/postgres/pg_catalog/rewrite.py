@@ -115,7 +115,7 @@ def _piece(tokens: list[Token], at: int, database: str | None) -> tuple[int, str
         return at + 1, "json_object"
     if token.name in FUNCTIONS | _RENAMED.keys() and follows == "(":
         return _call(tokens, at, database)
-    if _is_table(token.name) and follows not in {"(", "."}:
+    if _is_table(token.name) and follows not in {"(", "."} and not (at and tokens[at - 1].upper == "AS"):
         return at + 1, f"pgc.{token.text}"
     return at + 1, None
 

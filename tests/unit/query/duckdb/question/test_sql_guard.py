@@ -38,6 +38,7 @@ REFUSED = [
     "COPY (SELECT 1) TO '/tmp/x.csv'",
     "ATTACH '/tmp/x.db'",
     "INSTALL httpfs",
+    "EXPLAIN (costs off) SELECT 1",
     "LOAD httpfs",
     "SET memory_limit = '100GB'",
     "CREATE TABLE t AS SELECT 1",
