@@ -98,7 +98,7 @@ class SqlViews:
     ) -> Iterator[PlannedView]:
         """Each table, as soon as it is planned; several are planned side by side. `made` are views that `duck` has."""
         there = {} if made is None else made
-        asked = self._look()
+        asked = self._look() if self._refs else []
         works = [partial(self._plan, duck, one, plan_table, there) for one in asked]
         # Where nothing is left to ask, threads would only be in each other's way.
         for planned in (work() for work in works) if all(one.seen for one in asked) else side_by_side(works):
