@@ -171,7 +171,9 @@ def test_a_second_copy_takes_only_what_came_since(house: House) -> None:
     house.here.create_table(name, "id INT, dt STRING", partition_by=["dt"])
     house.here.table(name).append([{"id": i, "dt": "a"} for i in range(100)])
     assert copy(house.source, house.target, name)[name]["rows"] == 100
-    assert copy(house.source, house.target, name)[name]["rows"] == 0
+    late = copy(house.source, house.target, name, "--set", "table.log.ttl=1d")[name]
+    assert late["rows"] == 0
+    assert "--set table.log.ttl=1d has changed nothing" in late["notes"][0]
     house.here.alter_table(name, add_columns="x INT")
     house.here.table(name).append([{"id": i, "dt": "ab"[i % 2], "x": i} for i in range(50)])
     assert copy(house.source, house.target, name)[name]["rows"] == 50
@@ -277,13 +279,16 @@ def test_verify_finds_rows_that_only_one_side_has(house: House) -> None:
 
 
 def test_an_address_where_nobody_is_gets_a_sentence(house: House) -> None:
-    """No trace; and the same address twice is refused."""
+    """No trace; and the same server twice is refused, also by two of its names."""
     gone = run_copy(house.source, _At("localhost:1"), "shop.*")
     assert gone.returncode == 1
     assert "Cannot connect to localhost:1" in gone.stderr
     assert "--server" not in gone.stderr
     assert "Traceback" not in gone.stderr
     assert run_copy(house.source, house.source).returncode == 2
+    again = run_copy(house.source, _At(house.source.bootstrap.replace("localhost", "127.0.0.1")))
+    assert again.returncode == 1
+    assert "are one cluster, by two names: its coordinator is at " in again.stderr
 
 
 @dataclass

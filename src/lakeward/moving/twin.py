@@ -61,9 +61,18 @@ async def make_twin(
         report.created = True
     twin = await target.table(path)
     if create:
+        _tell_in_vain(twin, given, report)
         await _evolve(target, twin, schemas)
     _check_same(table, twin, target.bootstrap)
     return Twins(table, twin, schemas)
+
+
+def _tell_in_vain(twin: AsyncTable, given: Mapping[str, str], report: TableReport) -> None:
+    """A table that was there before keeps its properties."""
+    has = twin.info.descriptor.properties
+    vain = [f"{key}={value}" for key, value in given.items() if has.get(key) != value]
+    if vain:
+        report.note(f"it was there already, so --set {' '.join(vain)} has changed nothing; `lakeward tables alter` may")
 
 
 def _check_source(table: AsyncTable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -103,6 +104,8 @@ def copy(
         raise click.UsageError("--verify only compares: it goes without --no-verify, --follow, --cut-over and --set.")
     if follow and cut_over:
         raise click.UsageError("--follow goes on until Ctrl-C, --cut-over until the source is silent: choose one.")
+    if context.get_parameter_source("silence") is not click.core.ParameterSource.DEFAULT and not cut_over:
+        raise click.UsageError("--silence is what --cut-over waits for: it goes with that alone.")
     if _address(source) == _address(target):
         raise click.UsageError(f"Source and target are both {source}.")
     from lakeward.moving.copier import Asked
@@ -139,6 +142,9 @@ async def _run(ways: tuple[tuple[str, dict[str, Any]], ...], asked: Asked, outpu
     from lakeward.moving.copier import Copier
 
     source, target = [await _connect(_address(where), options) for where, options in ways]
+    if (both := await _coordinator_places(source) & await _coordinator_places(target)) != set():
+        host, port = min(both)
+        raise Failure(f"Source and target are one cluster, by two names: its coordinator is at {host}:{port}.")
     with CopyProgress(quiet=output == "json") as progress:
         copier = Copier(source, target, asked, progress.move)
         try:
@@ -151,6 +157,20 @@ async def _run(ways: tuple[tuple[str, dict[str, Any]], ...], asked: Asked, outpu
         finally:
             await source.close()
             await target.close()
+
+
+async def _coordinator_places(connection: AsyncConnection) -> set[tuple[str, int]]:
+    """Where a cluster's coordinator is, as numbers; by its name where nobody knows these."""
+    loop, found = asyncio.get_running_loop(), set[tuple[str, int]]()
+    for one in await connection.servers():
+        if one.role == "coordinator":
+            try:
+                there = await loop.getaddrinfo(one.host, one.port, type=socket.SOCK_STREAM)
+            except OSError:
+                found.add((one.host, one.port))
+            else:
+                found |= {(str(place[0]), one.port) for *_, place in there}
+    return found
 
 
 async def _connect(where: str, options: dict[str, Any]) -> AsyncConnection:
