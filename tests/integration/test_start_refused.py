@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -56,6 +58,24 @@ def test_users_that_cannot_be_read_are_told(tmp_path: Path, value: str, told: st
     assert (done.returncode, told in done.stderr) == (1, True), done.stderr
     assert value.startswith("file:") or "hush" not in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_addresses_that_are_given_twice_are_told(tmp_path: Path) -> None:
+    """None of the two is left out without a word."""
+    command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    done = forked.run([*command, "-D", "bind.listeners=A://localhost:0,B://localhost:0"])
+    assert done.returncode == 1
+    assert "--host and --port stand for one listener, and -D bind.listeners names some" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit")
+def test_too_few_open_files_are_told(tmp_path: Path) -> None:
+    """Before, such a server took one client, and all others waited for ever."""
+    command = [sys.executable, "-m", "lakeward", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    done = subprocess.run(["prlimit", "--nofile=256", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: The system allows 256 open files (ulimit -n), and a server needs 784")
 
 
 def test_a_clock_far_ahead_of_the_last_run_is_told_at_every_start(tmp_path: Path) -> None:

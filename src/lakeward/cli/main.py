@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import click
 
 from lakeward.cli.input.command_tree import CommandTree
@@ -103,4 +105,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point of the `lakeward` script."""
     show_all_text()
-    cli(prog_name="lakeward")
+    try:
+        cli(prog_name="lakeward")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a second Ctrl-C ends at once, without a trace

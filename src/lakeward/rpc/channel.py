@@ -149,8 +149,8 @@ class Channel(asyncio.BufferedProtocol):
 
     @property
     def address(self) -> str:
-        """host:port."""
-        return f"{self.host}:{self.port}"
+        """host:port, or the name of somebody who has no port."""
+        return f"{self.host}:{self.port}" if self.port else self.host
 
     def supports(self, api: Api) -> bool:
         """Whether the server offers an API."""

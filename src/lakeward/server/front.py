@@ -8,6 +8,7 @@ import socket
 from functools import partial
 from typing import NamedTuple
 
+from lakeward.errors import ErrorCode
 from lakeward.options import server as rows
 from lakeward.options.endpoint import Endpoint
 from lakeward.options.server_options import ServerOptions
@@ -28,6 +29,8 @@ from lakeward.server.ground import OPEN_FILES_MAX
 _log = logging.getLogger(__name__)
 #: Descriptors for everything that is neither a client nor a log: metadata, state, remote storage, threads.
 _OTHER_FILES = 256
+#: Fewer are of no use to anybody.
+_CONNECTIONS_MIN = 16
 _DRAIN_S = 5.0
 _INTERNAL = Endpoint("(servers of the cluster)", "", 0)
 _LOOK_S = 0.02
@@ -171,8 +174,15 @@ class Front:
 def allowed_connections(wanted: int) -> int:
     """As many as were asked for, or as descriptors are left for."""
     others = OPEN_FILES_MAX + _OTHER_FILES
-    left = max(raise_limit(wanted + others) - others, 1)
+    files = raise_limit(wanted + others)
+    left = min(files - others, wanted)
+    if left < min(wanted, _CONNECTIONS_MIN):
+        raise ErrorCode.INVALID_CONFIG.error(
+            f"The system allows {files} open files (ulimit -n), and a server needs {others + _CONNECTIONS_MIN}:"
+            f" {others} for logs and such, and some for clients. Raise the limit."
+        )
     if left < wanted:
-        told = "at most %d connections instead of %d: the system allows %d open files (ulimit -n)"
-        _log.warning(told, left, wanted, left + others)
-    return min(left, wanted)
+        _log.warning(
+            "at most %d connections instead of %d: the system allows %d open files (ulimit -n)", left, wanted, files
+        )
+    return left

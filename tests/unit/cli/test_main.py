@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -24,6 +25,34 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+def test_ctrl_c_while_it_ends_leaves_no_trace() -> None:
+    """Threads that are under way are waited for, and nobody wants to read where."""
+    program = """
+import signal, sys, time
+from concurrent.futures import ThreadPoolExecutor
+from lakeward.cli import main
+
+def work():
+    while signal.getsignal(signal.SIGINT) is not signal.SIG_DFL:
+        time.sleep(0.01)
+    print("ends", flush=True)
+    time.sleep(60)
+
+def cli(prog_name):
+    ThreadPoolExecutor(1).submit(work)
+    sys.exit(130)
+
+main.cli = cli
+main.main()
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ends\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1] == b""
+    assert process.returncode == -signal.SIGINT
 
 
 @pytest.mark.parametrize("path", _ALL)

@@ -11,8 +11,11 @@ def raise_limit(wanted: int) -> int:
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted
     new = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
-    except (OSError, ValueError):  # macOS allows less than it says
-        return soft
-    return new
+    while new > soft:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (new, hard))
+        except (OSError, ValueError):  # macOS allows less than it says
+            new //= 2
+        else:
+            return new
+    return soft

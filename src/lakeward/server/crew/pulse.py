@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from lakeward.errors import LakewardError
 from lakeward.protocol.api import Api
@@ -22,6 +23,7 @@ async def hangs(channel: Channel, beat_s: float = _BEAT_S) -> bool:
     while True:
         try:
             answer = channel.post(Api.API_VERSIONS, _HELLO, timeout_ms=10 * BEATS * beat_s * 1000)
+            answer.add_done_callback(_retrieve)
             for _ in range(BEATS):
                 await asyncio.sleep(beat_s)
                 if answer.done():
@@ -32,3 +34,9 @@ async def hangs(channel: Channel, beat_s: float = _BEAT_S) -> bool:
             answer.result()
         except LakewardError:
             return False
+
+
+def _retrieve(answer: asyncio.Future[Any]) -> None:
+    """Take note of a failure even when whoever waited for it has been told to stop."""
+    if not answer.cancelled():
+        answer.exception()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 from scripted_server import ScriptedServer
 
@@ -27,6 +28,23 @@ async def test_a_server_that_is_silent_hangs() -> None:
         server.freeze()
         assert await watching
         channel.close()
+
+
+async def test_whoever_stops_watching_is_not_told_of_a_line_that_broke_meanwhile() -> None:
+    """A crew that is stopped: its servers have hung up already."""
+    said: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
+    async with ScriptedServer(1, {}) as server:
+        channel = await channel_to(server)
+        server.freeze()
+        watching = asyncio.ensure_future(hangs(channel, 60))
+        await asyncio.sleep(_BEAT_S)
+        channel.close()
+        watching.cancel()
+        await asyncio.wait([watching])
+    del watching, channel
+    gc.collect()
+    assert said == []
 
 
 async def test_a_server_that_hangs_up_does_not_hang() -> None:

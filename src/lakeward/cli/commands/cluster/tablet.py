@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakeward.cli.commands.server.serve import begin_log, options_of, run_server, stop_on_signals
+from lakeward.options.server import BIND_LISTENERS
 from lakeward.runtime.process.settled_heap import settle_heap
 from lakeward.runtime.process.supervisor import tell_supervisor
 
@@ -59,6 +60,8 @@ def tablet(
     flags = [f"{key}={value}" for key, value in named.items() if value is not None]
     wanted = _PORT_DEFAULT if port is None and host is not None else port
     options = options_of(config, data_dir, wanted, (*pairs, *flags), host)
+    if BIND_LISTENERS.key not in options.texts:
+        options = options_of(config, data_dir, _PORT_DEFAULT, (*pairs, *flags))
     run_server(_live(options, server_id))
 
 

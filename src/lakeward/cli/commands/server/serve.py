@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lakeward.server.node import Node
 
 _PORT_DEFAULT = 9123
+_LISTENERS = ("bind.listeners", "listeners")
 _FIRST_USER = "LAKEWARD_FIRST_USER"
 _STOP_S = 9.0
 _ORPHANS_S, _LOOK_S = 10.0, 0.05
@@ -125,6 +126,11 @@ def options_of(
     if data_dir is not None:
         flags.append(f"data.dir={data_dir}")
     if port is not None or host is not None:
+        if any(pair.partition("=")[0].strip() in _LISTENERS for pair in pairs):
+            raise ErrorCode.INVALID_CONFIG.error(
+                "--host and --port stand for one listener, and -D bind.listeners names some, too: leave one of the two"
+                " out."
+            )
         flags.append(f"bind.listeners=FLUSS://{host or 'localhost'}:{_PORT_DEFAULT if port is None else port}")
     return ServerOptions.of(settings, [*pairs, *flags], environment)
 
