@@ -144,7 +144,6 @@ def test_spark_leaves_no_password_behind(guarded: ServerProcess, place: Place, t
     assert leaks(place.directory, guarded.data_dir.parent) == []
 
 
-@pytest.mark.long
 def test_the_command_line_leaves_no_password_behind(guarded: ServerProcess, place: Place, tmp_path: Path) -> None:
     """A job of a script and the tiering service, both on Spark; records of jobs, checkpoints, the lake."""
     login = {"LAKEWARD_SERVER": guarded.bootstrap, "LAKEWARD_USER": "cli", "LAKEWARD_PASSWORD": USERS["cli"]}

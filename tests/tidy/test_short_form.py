@@ -14,7 +14,6 @@ WHOLLY_LONG = {
     "crash/test_tiering_crash_s3.py": "test_tiering_crash.py kills the service, test_lake_on_s3.py has buckets",
     "integration/test_rest_catalog_busy.py": "test_union_rest.py races with rows and rounds, too",
     "integration/test_rest_tpch.py": "test_tpc.py asks TPC-H's queries, test_rest_catalog.py those of others",
-    "integration/test_secrets.py": "passwords are looked for in plans, errors and logs where Spark is tested",
     "spark/test_run_faults.py": "test_server_away.py has streams that wait, test_run.py what a person sees",
     "spark/test_standalone_cluster.py": "executors are looked at with a local master by all other tests of Spark",
 }
