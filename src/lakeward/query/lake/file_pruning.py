@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from lakeward.lake.port import Bounds
@@ -10,6 +12,8 @@ from lakeward.query.request.filters import And, Compare, Filter, In, IsNull, Not
 
 #: Engines hold NaN to be the largest number; bounds do not know of it.
 _BLIND_TO_NAN = {"<>", ">", ">="}
+#: So many values are looked at one by one.
+_FEW = 16
 
 
 def may_match(filters: Iterable[Filter], bounds: Mapping[str, Bounds]) -> bool:
@@ -45,11 +49,27 @@ def _may(filter_: Filter, bounds: Mapping[str, Bounds]) -> bool:
         case Compare(op, name, value) if name in bounds and value is not None:
             return not _only_nulls(bounds[name]) and _may_compare(op, bounds[name], value)
         case In(name, values) if name in bounds:
+            if len(values) > _FEW and (ordered := _in_order(filter_)):
+                return _may_hold(bounds[name], ordered)
             return any(v is None or _may_compare("=", bounds[name], v) for v in values)
         case StartsWith(name, value) if name in bounds:
             return _may_start(bounds[name], value)
         case _:
             return True
+
+
+@lru_cache(maxsize=16)
+def _in_order(listed: In) -> list[Any] | None:
+    """The values of a long list in order, for many files; None where they have none."""
+    kinds = {(type(value), getattr(value, "tzinfo", None) is None) for value in listed.values}
+    return sorted(listed.values) if len(kinds) == 1 and not kinds & {(float, True), (type(None), True)} else None
+
+
+def _may_hold(known: Bounds, ordered: list[Any]) -> bool:
+    """Whether one of these values lies within the bounds."""
+    low, high = (b if _is_comparable(b, ordered[0]) else None for b in (known.low, known.high))
+    at = 0 if low is None else bisect_left(ordered, low)
+    return at < len(ordered) and (high is None or bool(ordered[at] <= high))
 
 
 def _only_nulls(known: Bounds) -> bool:

@@ -33,6 +33,18 @@ def test_a_file_with_a_matching_row_is_never_left_out(values: list[int], op: str
         assert may_match([Compare(op, "c", literal)], bounds)
 
 
+@given(st.sets(st.integers(-99, 99), min_size=17), st.integers(-99, 99), st.integers(0, 40), st.booleans())
+def test_a_long_list_is_looked_at_as_a_short_one(values: set[int], low: int, width: int, is_mixed: bool) -> None:
+    """Also where a value of another kind is among them, or a bound is not known."""
+    listed = (*values, *[None] * is_mixed)
+    for known in (
+        {"c": Bounds(low, low + width, 0, 10)},
+        {"c": Bounds(None, low, 0, 1)},
+        {"c": Bounds("x", "y", 0, 1)},
+    ):
+        assert may_match([In("c", listed)], known) == any(may_match([In("c", (v,))], known) for v in listed)
+
+
 @pytest.mark.parametrize(
     "filter_",
     [
@@ -40,6 +52,7 @@ def test_a_file_with_a_matching_row_is_never_left_out(values: list[int], op: str
         Compare("<", "c", 5),
         Compare(">", "c", 9),
         In("c", (1, 10)),
+        In("c", (*range(-40, 5), *range(10, 60))),
         IsNull("c"),
         StartsWith("s", "x"),
         StartsWith("s", "a"),
