@@ -101,6 +101,9 @@ _OF_ORDERS = "indrelid = 'orders'::regclass"
         ),
         (f"SELECT to_regclass('{_SHOP}.orders') IS NOT NULL, quote_ident('Ab')", [(True, '"Ab"')]),
         (f"SELECT to_regclass('orders') = '{_SHOP}.orders'::regclass, to_regclass('nothing')", [(True, None)]),
+        # A table has a type of its rows (Prisma), and a database has a place (psql, to list it).
+        ("SELECT count(*) FROM pg_class WHERE oid = 'orders'::regclass AND reltype > 0", [(1,)]),
+        ("SELECT spcname FROM pg_database JOIN pg_tablespace t ON t.oid = dattablespace", [("pg_default",)]),
         # A replica has other rights (Prisma, pgAdmin).
         ("SELECT pg_is_in_recovery()", [(False,)]),
         (f"SELECT CAST('clicks' AS regclass) = '{_OTHER}.clicks'::regclass", [(False,)]),
@@ -184,6 +187,15 @@ def test_an_array_may_come_as_a_text_without_a_type(conn: psycopg.Connection[Any
     """As node sends it."""
     found = conn.pgconn.exec_params(sql, [b'{"1","2","3"}'])
     assert found.get_value(0, 0) == b"3", found.error_message
+
+
+def test_decimals_are_written_with_all_their_digits(conn: psycopg.Connection[Any]) -> None:
+    """Never with an exponent, which Postgres's do not have."""
+    found = conn.pgconn.exec_(
+        b"SELECT 0::DECIMAL(20, 9), -1e-7::DECIMAL(10, 7), NULL::DECIMAL(9, 8), [1e-8::DECIMAL(9, 8)]"
+    )
+    values = [found.get_value(0, n) for n in range(4)]
+    assert values == [b"0.000000000", b"-0.0000001", None, b"{0.00000001}"]
 
 
 def test_a_prepared_statement_is_let_go_of_by_sql(conn: psycopg.Connection[Any]) -> None:

@@ -93,6 +93,8 @@ def copied_of(statement: SqlText) -> tuple[str, CopyForm]:
     tokens = statement.tokens
     uppers = [token.upper for token in tokens]
     if "TO" not in uppers or "STDOUT" not in uppers:
+        if "TO" in uppers and "FROM" not in uppers[uppers.index("TO") :]:
+            raise StateError("42501", "COPY writes to STDOUT here, and to no file of the server.", "psql has \\copy.")
         raise StateError("25006", "cannot execute COPY FROM in a read-only transaction")
     end = len(uppers) - 1 - uppers[::-1].index("TO")
     if tokens[1].text == "(":

@@ -48,6 +48,21 @@ _BY_KIND = {
 }
 
 
+#: What of it is another case to Postgres, by how its sentence begins, or what is in it.
+_BY_SENTENCE = {
+    "Binder": (
+        ("No function matches", "42883"),
+        ("must appear in the GROUP BY", "42803"),
+        ("cannot contain aggregate", "42803"),
+        ("Ambiguous reference", "42702"),
+        ("Set operations can only apply", "42601"),
+    ),
+    "Catalog": (("Type with name", "42704"), ("Collation with name", "42704"), ("Table with name", "42P01")),
+    "Conversion": (("field value out of range", "22008"), ("out of range", "22003")),
+    "Invalid Input": (("More than one row returned by a subquery", "21000"),),
+}
+
+
 def error_fields(wrong: BaseException) -> dict[str, str]:
     """The fields of an error message; of what nobody foresaw, no more than that it happened."""
     fields = {"S": "ERROR", "V": "ERROR", "C": "XX000", "M": "Something went wrong in the server; its log says what."}
@@ -68,7 +83,10 @@ def state_of(wrong: LakewardError) -> str:
     if isinstance(wrong, OvertakenError):
         return "40001"
     if isinstance(wrong, QuestionError):
-        return _BY_KIND.get(wrong.kind, "42000") if wrong.code not in _BY_CODE else _BY_CODE[wrong.code]
+        if wrong.code in _BY_CODE:
+            return _BY_CODE[wrong.code]
+        found = (state for text, state in _BY_SENTENCE.get(wrong.kind, ()) if text in wrong.message)
+        return next(found, _BY_KIND.get(wrong.kind, "42000"))
     if wrong.code in _BY_CODE:
         return _BY_CODE[wrong.code]
     if isinstance(wrong, RetriableError):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 from lakeward.errors import ErrorCode, InvalidError
 
 #: What of DuckDB's messages is for those who set it up, not for those who ask.
-_ADVICE = "\n\nPossible solutions"
+_ADVICE = re.compile(r"\n\n(?:Possible solutions|Use \"SET ).*", re.DOTALL)
 NO_MEMORY = (
     "The question needs more memory than one question may take here. Ask for less: fewer columns, groups or rows."
 )
@@ -37,7 +38,7 @@ def question_error(wrong: Exception, sql: str) -> QuestionError:
     elif kind == "Permission":
         told, at = _DOORS, None
     else:
-        told = told.partition(_ADVICE)[0].strip()
+        told = _ADVICE.sub("", told).strip()
     return QuestionError(ErrorCode.INVALID_SCAN_REQUEST, told, None if at is None else character_at(sql, at), kind)
 
 

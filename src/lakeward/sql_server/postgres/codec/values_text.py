@@ -48,6 +48,16 @@ def _floats(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(column, -math.inf), "-Infinity", texts)
 
 
+def _decimals(column: pa.Array) -> pa.Array:
+    """All their digits: Arrow writes small ones, and 0.0000000, with an exponent."""
+    texts = column.cast(pa.string())
+    short = pc.fill_null(pc.match_substring(texts, "E"), fill_value=False)
+    if not pc.any(short).as_py():
+        return texts
+    digits = [format(value, "f") for value in column.filter(short).to_pylist()]
+    return pc.replace_with_mask(texts, short, pa.array(digits, pa.string()))
+
+
 def _moments(column: pa.Array) -> pa.Array:
     """Fractions of a second without zeros at their end."""
     zone = column.type.tz
@@ -141,7 +151,7 @@ def _json(kind: pa.DataType, value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and abs(value) < 2**53 else str(value)
+        return int(value) if value == value.to_integral_value() and abs(value) < 2**53 else format(value, "f")
     if isinstance(value, dt.datetime | dt.date | dt.time):
         return value.isoformat()
     return _scalar(kind, value)
@@ -156,7 +166,7 @@ _MAKERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.Arra
     (arrow.is_integer, lambda c: c.cast(pa.string())),
     (arrow.is_boolean, lambda c: pc.if_else(c, "t", "f")),
     (arrow.is_floating, _floats),
-    (arrow.is_decimal, lambda c: c.cast(pa.string())),
+    (arrow.is_decimal, _decimals),
     (arrow.is_date, lambda c: c.cast(pa.string())),
     (arrow.is_timestamp, _moments),
     (arrow.is_time, _times),

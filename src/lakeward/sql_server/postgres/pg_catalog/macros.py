@@ -119,7 +119,6 @@ _EMPTY = {
     "pgc.pg_publication_rel": "oid# prpubid# prrelid# prqual prattrs[]",
     "pgc.pg_publication_namespace": "oid# pnpubid# pnnspid#",
     "pgc.pg_statistic_ext": "oid# stxrelid# stxname stxnamespace# stxkind[] stxstattarget#",
-    "pgc.pg_tablespace": "oid# spcname spcowner# spcacl* spcoptions*",
     "pgc.pg_foreign_data_wrapper": "oid# fdwname fdwowner# fdwhandler# fdwvalidator# fdwacl* fdwoptions*",
     "pgc.pg_user_mapping": "oid# umuser# umserver# umoptions*",
     "pgc.pg_db_role_setting": "setdatabase# setrole# setconfig*",
@@ -172,6 +171,10 @@ _VIEWS = {
     ),
     "pg_user": "SELECT rolname AS usename, oid AS usesysid, rolsuper AS usesuper FROM pgc.pg_roles",
     "pg_authid": "SELECT * FROM pgc.pg_roles",
+    "pg_tablespace": (
+        "SELECT 1663::BIGINT AS oid, 'pg_default' AS spcname, oid AS spcowner, NULL::VARCHAR[] AS spcacl, "
+        "NULL::VARCHAR[] AS spcoptions FROM pgc.pg_roles LIMIT 1"
+    ),
 }
 #: Rows that give columns their types where there would be none, and values likewise; nobody is to see them.
 _FILLERS = (

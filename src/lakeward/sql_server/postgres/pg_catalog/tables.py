@@ -104,7 +104,7 @@ def _class(
     oid: int, space: int, name: str, kind: str, columns: int, has_key: bool = False, may: str = ""
 ) -> dict[str, Any]:
     return {
-        "oid": oid, "relname": name, "relnamespace": space, "reltype": 0, "reloftype": 0, "relowner": _OWNER,
+        "oid": oid, "relname": name, "relnamespace": space, "reltype": oid, "reloftype": 0, "relowner": _OWNER,
         "relam": 2 if kind == "r" else 403, "relfilenode": oid, "reltablespace": 0, "relpages": 0, "reltuples": -1.0,
         "relallvisible": 0, "reltoastrelid": 0, "relhasindex": has_key, "relisshared": False, "relpersistence": "p",
         "relkind": kind, "relnatts": columns, "relchecks": 0, "relhasrules": False, "relhastriggers": False,
