@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+
+from lakeward.lake.rows.key_numbers import key_numbers
 
 _ROW = "__row"
 # Arrow groups rows where they lie, and warns on stderr that they could lie straighter: whose frame they came in says.
@@ -17,11 +20,31 @@ def last_changes(changes: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The last row of each key, in the order of the log."""
     if _ascends(changes, keys):
         return changes
-    numbered = changes.select(keys).append_column(_ROW, pa.array(np.arange(changes.num_rows)))
-    last = numbered.group_by(list(keys), use_threads=False).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
-    if len(last) == changes.num_rows:
+    columns = changes.select(keys)
+    repeats = _repeats(columns)
+    at = np.flatnonzero(repeats)
+    if not len(at):
         return changes
-    return changes.take(pa.array(np.sort(last.to_numpy())))
+    numbered = columns.take(pa.array(at)).append_column(_ROW, pa.array(at))
+    last = numbered.group_by(list(keys), use_threads=False).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
+    if len(last) == len(at):
+        return changes
+    kept = ~repeats
+    kept[last.to_numpy()] = True
+    return changes.filter(pa.array(kept))
+
+
+def _repeats(keys: pa.Table) -> NDArray[np.bool_]:
+    """Which rows may have the key of another one; where keys are no numbers, any."""
+    numbers = key_numbers(keys.columns)
+    if numbers is None:
+        return np.ones(keys.num_rows, np.bool_)
+    order = np.argsort(numbers)
+    numbers = numbers[order]
+    same = np.flatnonzero(numbers[1:] == numbers[:-1])
+    found = np.zeros(keys.num_rows, np.bool_)
+    found[order[same]] = found[order[same + 1]] = True
+    return found
 
 
 def _ascends(changes: pa.Table, keys: Sequence[str]) -> bool:

@@ -3,15 +3,13 @@ sorted. A table of bits says first that a row is not there, as most are not; not
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.uint64(32)
+from lakeward.lake.rows.key_numbers import key_numbers
+
 #: Bits for each key, about: of the rows that are not there one in so many is looked for.
 _BITS_A_KEY = 32
 _BITS_MIN, _BITS_MAX = 10, 26
@@ -21,7 +19,7 @@ class KeySet:
     """Immutable; made by `of`."""
 
     def __init__(self, keys: pa.Table, mixed: NDArray[np.uint64]) -> None:
-        self._order = np.argsort(mixed, kind="stable")
+        self._order = np.argsort(mixed)
         self._sorted = mixed[self._order]
         self._keys = keys
         wanted = max(keys.num_rows * _BITS_A_KEY - 1, 1).bit_length()
@@ -32,7 +30,7 @@ class KeySet:
     @classmethod
     def of(cls, keys: pa.Table) -> KeySet | None:
         """A set of keys; None where they are of other types, or two have the same number."""
-        mixed = _mix(keys.columns)
+        mixed = key_numbers(keys.columns)
         if mixed is None or not len(mixed):
             return None
         found = cls(keys.combine_chunks(), mixed)
@@ -43,7 +41,7 @@ class KeySet:
         if rows.select(self._keys.column_names).schema.types != self._keys.schema.types:
             return None
         columns = [rows.column(name) for name in self._keys.column_names]
-        mixed = _mix(columns)
+        mixed = key_numbers(columns)
         if mixed is None:
             return None
         found: NDArray[np.bool_] = self._seen[mixed >> self._shift]
@@ -56,36 +54,3 @@ class KeySet:
             same &= pc.equal(column.take(rows_at), keys.take(keys_at)).to_numpy(zero_copy_only=False)
         found[at] = same
         return found
-
-
-def _mix(columns: Sequence[pa.Array | pa.ChunkedArray]) -> NDArray[np.uint64] | None:
-    """A number for each row; None for columns that are no numbers, or have a NULL."""
-    mixed: NDArray[np.uint64] | None = None
-    for column in columns:
-        numbers = _numbers(column)
-        if numbers is None:
-            return None
-        if mixed is None:
-            mixed = numbers * _SPREAD
-        else:
-            mixed ^= mixed >> _HALF
-            mixed += numbers
-            mixed *= _SPREAD
-    if mixed is not None:
-        mixed ^= mixed >> _HALF
-        mixed *= _SPREAD
-    return mixed
-
-
-def _numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[np.uint64] | None:
-    kind = column.type
-    if column.null_count:
-        return None
-    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
-        column = column.cast(pa.int32())
-    elif pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
-        column = column.cast(pa.int64())
-    elif not pa.types.is_signed_integer(kind):
-        return None
-    found: NDArray[np.uint64] = column.to_numpy().astype(np.int64, copy=False).view(np.uint64)
-    return found

@@ -32,3 +32,11 @@ def test_by_one_number(keys: list[int]) -> None:
     table = pa.table({"a": pa.array(keys, pa.int64()), "n": pa.array(range(len(keys)), pa.int64())})
     last = {key: number for number, key in enumerate(keys)}
     assert last_changes(table, ["a"])["n"].to_pylist() == sorted(last.values())
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-2, 2))))
+def test_by_several_numbers(keys: list[tuple[int, int]]) -> None:
+    """Only rows that may have a key twice are grouped."""
+    parts = [pa.array(part, pa.int64()) for part in ([a for a, _ in keys], [b for _, b in keys], range(len(keys)))]
+    last = {key: number for number, key in enumerate(keys)}
+    assert last_changes(pa.table(parts, ["a", "b", "n"]), ["a", "b"])["n"].to_pylist() == sorted(last.values())

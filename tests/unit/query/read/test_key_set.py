@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakeward.query.read import key_set
+from lakeward.lake.rows import key_numbers
 from lakeward.query.read.key_set import KeySet
 
 _KEY = st.tuples(st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1), st.integers(-2, 2), st.integers(0, 3))
@@ -38,7 +38,7 @@ def test_a_row_is_held_if_its_key_is_there(keys: set[tuple[int, int, int]], aske
 
 def test_keys_with_the_same_number_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row with another key is not taken for it; two such keys make no set."""
-    monkeypatch.setattr(key_set, "_SPREAD", np.uint64(0))
+    monkeypatch.setattr(key_numbers, "_SPREAD", np.uint64(0))
     one = KeySet.of(pa.table({"k": [5]}))
     assert one is not None
     held = one.holds(pa.record_batch({"k": [4, 5, 6]}))
