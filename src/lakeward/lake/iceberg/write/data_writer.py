@@ -25,7 +25,7 @@ from lakeward.lake.rows.parquet_codecs import with_codecs
 from lakeward.lake.rows.parquet_dictionaries import dictionary_columns
 from lakeward.runtime.entropy import SystemEntropy
 
-_ROW_GROUP_ROWS = 1 << 20
+_ROW_GROUP_ROWS = 1 << 19
 _ROW_GROUP_BYTES = 128 << 20
 _TARGET_BYTES = ("write.target-file-size-bytes", 512 << 20)
 _CODEC = ("write.parquet.compression-codec", "zstd")
