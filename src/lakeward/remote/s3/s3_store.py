@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -54,8 +55,12 @@ class S3Store:
         self._keys = Keys(source)
         self._uploads = OpenUploads(bucket, settings, source, self._clock)
         self._store = _open(bucket, prefix, settings, self._keys, settings.retries)
-        self._once = _open(bucket, prefix, settings, self._keys, retries=0)
         self._is_cancelled = False
+
+    @cached_property
+    def _once(self) -> stores.S3Store:
+        """The same without retries; readers never need it, and it takes milliseconds to open."""
+        return _open(self.bucket, self.prefix, self.settings, self._keys, retries=0)
 
     async def put(self, path: str, data: bytes) -> None:
         """Store a small file, in place of what is there."""
