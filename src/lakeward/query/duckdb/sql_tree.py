@@ -146,6 +146,10 @@ class SqlTree:
 def where_filters(where: str, schema: Schema) -> tuple[Filter, ...]:
     """The filters of a condition as SQL writes it; refuses what is no condition, and columns that are not there."""
     tree = SqlTree(f"SELECT 1 FROM t WHERE {where}")  # noqa: S608 - only parsed
+    if not tree.is_where_only:
+        raise ErrorCode.INVALID_SCAN_REQUEST.error(
+            "A filter is one condition on a row, such as amount > 10 AND country = 'DE': no query in it, and no LIMIT."
+        )
     known = {name.lower() for name in schema.names}
     for node in tree.nodes:
         unknown = [name for name in node.get("column_names") or () if name.lower() not in known]

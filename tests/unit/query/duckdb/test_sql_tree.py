@@ -88,6 +88,13 @@ def test_what_is_no_query_is_refused(sql: str) -> None:
         SqlTree(sql)
 
 
+@pytest.mark.parametrize("where", ["id IN (SELECT id FROM u)", "id > 5 LIMIT 1", "id > 5 GROUP BY id"])
+def test_what_is_more_than_a_condition_is_refused(where: str) -> None:
+    """A plan would pass it over."""
+    with pytest.raises(LakewardError, match="one condition on a row"):
+        where_filters(where, SCHEMA)
+
+
 def test_a_condition_on_a_column_that_is_not_there() -> None:
     """It is named, with those that are."""
     with pytest.raises(LakewardError, match="no column 'nope'; there are id, Name"):
