@@ -62,8 +62,10 @@ REASONS = [
         "opened again, since their number is bounded, are a guess that nobody has tested."
     ),
     (
-        "**Not mended:** a union query over thousands of small files takes four to six times what DuckDB alone does; "
-        "where the time goes was not looked into."
+        "**Mended in part, and not measured again here:** a union query over thousands of small files took four to "
+        "six times what DuckDB alone does. Of a log table of 300 buckets the client's CPU, third query on, was 40 ms "
+        "against DuckDB's 19: a look into the columns of each file, and questions and decisions for each bucket. Files "
+        "with the same columns are no longer looked into, and less is asked: 26 ms."
     ),
     (
         "**Not measured:** 10,000 buckets beyond lookups (a round did not end within the 220 s of a point), 1,000 "

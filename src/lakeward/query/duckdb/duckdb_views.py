@@ -12,7 +12,7 @@ old rows of changed keys are left out by their positions in the files, which are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,17 @@ import pyarrow as pa
 from lakeward.lake.port import LakeFile
 from lakeward.query.duckdb.duck_session import duck_cursor, give_rows
 from lakeward.query.duckdb.duck_types import duck_schema, hide_bounds, select_sql, to_duck
-from lakeward.query.duckdb.file_sql import FILE, POSITION, gone_sql, has_places, is_local, local_path, quote, scan_sql
+from lakeward.query.duckdb.file_sql import (
+    FILE,
+    POSITION,
+    are_alike,
+    gone_sql,
+    has_places,
+    is_local,
+    local_path,
+    quote,
+    scan_sql,
+)
 from lakeward.query.duckdb.gone_rows import LeftOut
 from lakeward.query.duckdb.hot_rows import HotRows, touched_files
 from lakeward.query.duckdb.hot_tables import HotTables
@@ -81,7 +91,7 @@ class PlanView:
 
         `seen` is what of it is known to hold.
         """
-        _, rest = self._halves()
+        _, rest = self._halves
         if self._can_keep(rest):
             self._hot = kept.rows(self._conn, self._table, self._request, self._plan, seen, is_joined=self._is_joined)
 
@@ -97,16 +107,22 @@ class PlanView:
 
     def begin(self) -> str:
         """Begin to read; the text of the view. The same text is the same rows: files and kept tables never change."""
-        lakes, rest = self._halves()
+        lakes, rest = self._halves
         self.scanned = tuple(lakes)
         parts = list(self._parts(lakes, rest) if self._hot is None else self._kept_parts(self._hot, lakes, rest))
         columns = ", ".join(quote(name) for name in self._schema.names)
         return " UNION ALL ".join(f"SELECT {columns} FROM {part}" for part in parts)
 
+    @cached_property
     def _halves(self) -> tuple[list[LakeSplit], list[Split]]:
         """What DuckDB scans, with the changes to it, and the rest, which is read here."""
-        lakes = [s for s in self._plan.splits if isinstance(s, LakeSplit) and self._is_scanned(s)]
-        rest = [s for s in self._plan.splits if not (isinstance(s, LakeSplit) and self._is_scanned(s))]
+        lakes: list[LakeSplit] = []
+        rest: list[Split] = []
+        for split in self._plan.splits:
+            if isinstance(split, LakeSplit) and self._is_scanned(split):
+                lakes.append(split)
+            else:
+                rest.append(split)
         if sum(s.log_offsets for s in lakes) > TAIL_CHANGES_MAX:
             return [s for s in lakes if not s.log_offsets], [*rest, *(s for s in lakes if s.log_offsets)]
         return lakes, rest
@@ -200,10 +216,12 @@ class PlanView:
     def _scan(self, files: Sequence[LakeFile], keys: str | None, gone: str | None = None) -> str:
         """Files without the rows of these keys, and without those that are gone."""
         paths = [file.path for file in files]
-        source = scan_sql(paths)
-        there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(source)
+        alike = are_alike(paths)
+        source = scan_sql(paths, alike=alike)
+        looked = scan_sql(paths[:1], alike=True) if alike else source
+        there = (_columns_of if alike or len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(looked)
         if gone:
-            source = f"{scan_sql(paths, places=True)} f {gone}"
+            source = f"{scan_sql(paths, places=True, alike=alike)} f {gone}"
         types = _types_of(self._schema)
         wanted = ", ".join(
             hide_bounds(f"CAST({quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)
