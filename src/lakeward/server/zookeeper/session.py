@@ -32,6 +32,19 @@ class ZooKeeperSettings(NamedTuple):
     connect_timeout_ms: int
 
 
+class _OnceEach(logging.Filter):
+    """Of what is told again and again, as every attempt to connect is, the first; and no traces."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        is_new = record.exc_info is None and record.msg not in self.told
+        self.told.add(record.msg)
+        return is_new
+
+
 class ZooKeeperSession:
     """Registers, again after every session that was lost; hears where the coordinator is."""
 
@@ -40,6 +53,7 @@ class ZooKeeperSession:
         self._settings = settings
         self._on_coordinator = on_coordinator
         self._loop = asyncio.get_running_loop()
+        self._told = _OnceEach()
         self._client = self._new_client()
         self._content: Callable[[], bytes] | None = None
         self._server_id = -1
@@ -53,12 +67,14 @@ class ZooKeeperSession:
             raise ErrorCode.INVALID_CONFIG.error(
                 "A tablet server of an Apache Fluss cluster needs kazoo: pip install 'lakeward[cluster]'."
             ) from missing
-        settings = self._settings
+        settings, log = self._settings, logging.getLogger("lakeward.zookeeper")
+        if not log.isEnabledFor(logging.DEBUG):
+            log.addFilter(self._told)
         return KazooClient(
             hosts=settings.hosts,
             timeout=settings.session_timeout_ms / 1000,
             connection_retry={"max_tries": -1, "max_delay": 2.0},
-            logger=logging.getLogger("lakeward.zookeeper"),
+            logger=log,
         )
 
     async def open(self) -> None:
@@ -182,6 +198,8 @@ class ZooKeeperSession:
             return
         _log.info("ZooKeeper: %s", state)
         is_idle = self._registering is None or self._registering.done()
+        if state == "CONNECTED":
+            self._told.told.clear()
         # After a session was lost the node is gone; after a connection was, it is still there, and ours.
         if state == "CONNECTED" and self._content is not None and is_idle:
             self._registering = self._loop.create_task(self._register())

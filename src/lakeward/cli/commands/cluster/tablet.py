@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ def tablet(
       lakeward tablet --zookeeper localhost:2181 --id 3 --port 0 -D log.replica.max-lag-time=10s
     """
     begin_log(verbose=verbose)
+    threading.excepthook = _mind_thread
     named = {"zookeeper.address": zookeeper, "zookeeper.path.root": zookeeper_root}
     flags = [f"{key}={value}" for key, value in named.items() if value is not None]
     wanted = _PORT_DEFAULT if port is None and host is not None else port
@@ -63,6 +65,12 @@ def tablet(
     if BIND_LISTENERS.key not in options.texts:
         options = options_of(config, data_dir, _PORT_DEFAULT, (*pairs, *flags))
     run_server(_live(options, server_id))
+
+
+def _mind_thread(ended: threading.ExceptHookArgs) -> None:
+    """One of kazoo's that ends of an error tells it to whoever waits for an answer, too."""
+    if ended.thread is None or "zk_loop" not in ended.thread.name:
+        threading.__excepthook__(ended)
 
 
 async def _live(options: ServerOptions, server_id: int) -> None:
