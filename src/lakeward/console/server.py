@@ -18,7 +18,7 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.process.memory_limit import limit_memory
 from lakeward.runtime.process.public_port import check_openness, is_loopback, listen
-from lakeward.web.web_server import ignore_signals, web_address, web_config
+from lakeward.web.web_server import obey_signals, web_address, web_config
 
 _STOP_S = 1
 
@@ -43,7 +43,7 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, house: House) -> None:
         super().__init__(config)
         self._house = house
-        ignore_signals()
+        obey_signals(self)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop."""

@@ -16,7 +16,7 @@ from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
 from lakeward.runtime.process.public_port import check_openness, is_loopback, listen
 from lakeward.web.known_hosts import KnownHosts
-from lakeward.web.web_server import ignore_signals, web_address, web_config
+from lakeward.web.web_server import obey_signals, web_address, web_config
 
 _STOP_S = 3
 
@@ -36,7 +36,7 @@ def run_catalog(settings: RestSettings, say: Callable[[str], None]) -> None:
     with listen(settings.bind, settings.port) as listener:
         say(_greeting(settings, listener.getsockname()[1]))
         server = uvicorn.Server(config)
-        ignore_signals()
+        obey_signals(server)
         server.run(sockets=[listener])
 
 

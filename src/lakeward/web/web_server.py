@@ -31,10 +31,10 @@ def web_config(
     )
 
 
-def ignore_signals() -> None:
-    """A signal that uvicorn hands on when it has stopped does nothing more."""
+def obey_signals(server: uvicorn.Server) -> None:
+    """Ctrl-C and SIGTERM stop a server from now on, before it runs, too; what uvicorn hands on afterwards is harmless."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda _number, _frame: None)
+        signal.signal(number, server.handle_exit)
 
 
 def web_address(bind: str, port: int, *, encrypts: bool) -> str:
