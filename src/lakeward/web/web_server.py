@@ -32,7 +32,7 @@ def web_config(
 
 
 def obey_signals(server: uvicorn.Server) -> None:
-    """Ctrl-C and SIGTERM stop a server from now on, before it runs, too; what uvicorn hands on afterwards is harmless."""
+    """Ctrl-C and SIGTERM stop a server from now on, before it runs, too; what uvicorn hands on later does no harm."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)
 
