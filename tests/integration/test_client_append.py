@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -206,3 +208,26 @@ def test_without_idempotence(server: Any, conn: lakeward.Connection) -> None:
 def test_an_empty_append_is_fine(conn: lakeward.Connection) -> None:
     """No rows, no batches, no error."""
     assert table_of(conn).append([]) == lakeward.AppendResult(0, 0, 0)
+
+
+def test_a_writer_that_nobody_closes_loses_nothing(server: Any, conn: lakeward.Connection) -> None:
+    """The end of its connection sends what it holds, and the end of the program, too; a `with` that fails does not."""
+    table = table_of(conn)
+    path = table.path
+    with lakeward.connect(server.bootstrap) as other:
+        other.table(str(path)).writer(linger_ms=60_000).write(numbered(0, 3))
+        left_open = other.table(str(path)).writer(linger_ms=60_000)
+        left_open.write(numbered(3, 3))
+    assert ids(table) == list(range(6))
+    program = (
+        "import lakeward\n"
+        f"writer = lakeward.connect({server.bootstrap!r}).table({str(path)!r}).writer(linger_ms=60_000)\n"
+        "writer.write([{'id': 6, 'name': 'x'}])\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert ids(table) == list(range(7))
+    failed = lakeward.connect(server.bootstrap)
+    given_up = failed.table(str(path)).writer(linger_ms=60_000)
+    given_up.write(numbered(7, 1))
+    failed.__exit__(ZeroDivisionError, ZeroDivisionError(), None)
+    assert ids(table) == list(range(7))

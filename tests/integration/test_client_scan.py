@@ -86,6 +86,14 @@ def test_columns_in_the_asked_order(hundred: lakeward.Table) -> None:
     assert found.to_pylist() == [{"name": "row 3", "id": 3}, {"name": "row 4", "id": 4}]
 
 
+def test_one_column_may_be_given_as_it_is(hundred: lakeward.Table) -> None:
+    """A text is one name, not as many as it has letters; and it is no condition."""
+    assert hundred.scan("name").to_arrow().column_names == ["name"]
+    condition: Any = "id > 5"
+    with pytest.raises(lakeward.InvalidError, match=r"not a text; for a condition in SQL: table\.query"):
+        hundred.scan(where=condition)
+
+
 def test_an_unknown_column_is_refused_at_once(hundred: lakeward.Table) -> None:
     """Before anything is fetched, with the names that there are."""
     with pytest.raises(lakeward.InvalidError, match="'nmae'; the columns are id, name"):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +130,24 @@ def test_what_is_wrong_is_said_in_a_sentence(lake: Warehouse, database: str) -> 
         lake.conn.sql(f"SELECT * FROM {database}.nothing")
     with pytest.raises(LakewardError, match="DuckDB refused the query"):
         log.query("SELECT nothing FROM t")
+    two = lake.conn.create_table(f"{database}.two", "a INT, b INT, A INT", buckets=1)
+    two.append([{"a": 1, "b": 2, "A": 3}])
+    with pytest.raises(LakewardError, match="'a' and 'A', which DuckDB does not tell apart"):
+        two.query('SELECT "A" FROM t')
+    assert two.query("SELECT b FROM t").to_pylist() == [{"b": 2}]
+
+
+def test_ctrl_c_ends_a_query_as_it_ends_anything_else(lake: Warehouse) -> None:
+    """DuckDB makes a RuntimeError of it, which loops over queries take for a failure of one; the next one works."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            lake.conn.sql("SELECT count(*) FROM range(1000000000000)")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert lake.conn.sql("SELECT 1 AS n").to_pylist() == [{"n": 1}]
 
 
 def test_nothing_that_plans_remember_makes_an_answer_stale(lake: Warehouse, database: str) -> None:

@@ -46,7 +46,7 @@ class Connection:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
+        self._end(abandons=kind is not None)
 
     def __repr__(self) -> str:
         return f"lakeward.connect({self._inner.bootstrap!r})"
@@ -67,10 +67,18 @@ class Connection:
         return self._inner.lake_properties
 
     def close(self) -> None:
-        """Close every socket and end the background thread; harmless when done before, or in a forked process."""
-        if not (self._inner.closed or self._loop.is_copy):
-            self._loop.run(self._inner.close())
-        self._loop.close()
+        """Have open writers send what they hold, close every socket and end the background thread.
+
+        Harmless when done before, or in a forked process. At the end of a `with` that failed nothing more is sent.
+        """
+        self._end(abandons=False)
+
+    def _end(self, *, abandons: bool) -> None:
+        try:
+            if not (self._inner.closed or self._loop.is_copy):
+                self._loop.run(self._inner.abandon() if abandons else self._inner.close())
+        finally:
+            self._loop.close()
 
     # -- databases ----------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import logging
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.forms.results import AppendResult, UpsertResult
@@ -13,6 +17,11 @@ if TYPE_CHECKING:
     from lakeward.client.upsert.upserter import AsyncUpserter
 
 
+_log = logging.getLogger(__name__)
+#: How long the end of a program waits for rows of writers that nobody has closed.
+_AT_EXIT_S = 10.0
+
+
 class _Pipeline:
     """What both share."""
 
@@ -20,8 +29,11 @@ class _Pipeline:
 
     def __init__(self, loop: LoopThread) -> None:
         self._loop = loop
+        _left_open.add(self)
 
     def __enter__(self) -> Self:
+        _left_open.discard(self)
+        self._inner.promise()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -42,6 +54,28 @@ class _Pipeline:
     def close(self) -> None:
         """Flush, then give up the writer."""
         self._loop.run(self._inner.close())
+
+    def finish(self) -> None:
+        """At the end of the program: send what is still here, or say that it is lost."""
+        if self._loop.closed or self._loop.is_copy:
+            return
+        try:
+            self._loop.run(asyncio.wait_for(self._inner.finish(), _AT_EXIT_S))
+        except Exception as wrong:  # noqa: BLE001 - nobody is left to catch it
+            why = str(wrong) or f"no answer in {_AT_EXIT_S:.0f} s."
+            path = self._inner.info.path
+            _log.error("rows for %s were not sent, since nobody has closed their writer: %s", path, why)
+
+
+_left_open: WeakSet[_Pipeline] = WeakSet()
+
+
+def _finish_all() -> None:
+    for one in list(_left_open):
+        one.finish()
+
+
+atexit.register(_finish_all)
 
 
 class Writer(_Pipeline):

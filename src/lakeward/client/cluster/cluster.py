@@ -7,7 +7,8 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
 
 from lakeward.client.cluster.direct_lines import DirectLines
 from lakeward.client.cluster.metadata_cache import Address, MetadataCache
@@ -33,6 +34,14 @@ _REPEATABLE = ("LIST_", "GET_", "DESCRIBE_", "TABLE_EXISTS", "DATABASE_EXISTS", 
 _ATTEMPTS = 3
 
 
+class Finishes(Protocol):
+    """A writer that somebody may have forgotten to close."""
+
+    async def finish(self) -> None:
+        """Send what it holds, and end."""
+        ...
+
+
 class Cluster:
     """A cluster as one connection sees it."""
 
@@ -50,6 +59,8 @@ class Cluster:
         self.pool.on_silence(settings.silence_ms / 1000, self._vigil.doubt)
         self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
         self.lines = DirectLines(settings, self.workers, self._vigil)
+        #: Writers that hold rows, and that no `async with` will close.
+        self.unclosed: WeakSet[Finishes] = WeakSet()
 
     async def ask(self, api: Api, message: Any) -> Any:
         """Send a request to the coordinator; again when it did not get there, or when it only reads."""
@@ -131,6 +142,13 @@ class Cluster:
         ask = GetFileSystemSecurityTokenRequest()
         told: GetFileSystemSecurityTokenResponse = await self.ask_tablet(Api.GET_FILESYSTEM_SECURITY_TOKEN, ask)
         return told
+
+    async def finish(self) -> None:
+        """Have writers that nobody has closed send what they hold; raises the first failure of them."""
+        each = (writer.finish() for writer in list(self.unclosed))
+        wrong = [one for one in await asyncio.gather(*each, return_exceptions=True) if one is not None]
+        if wrong:
+            raise wrong[0]
 
     async def close(self) -> None:
         """Close all channels, remove files and end the worker threads."""

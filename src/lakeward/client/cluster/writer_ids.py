@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import count
 
 from lakeward.client.cluster.cluster import Cluster, pb_path
 from lakeward.client.cluster.patience import patiently
@@ -37,6 +38,8 @@ class WriterIds:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._idle: list[WriterIdentity] = []
+        #: Numbers the tables that were opened, so that rows of each begin at another bucket.
+        self.turns = count()
 
     async def borrow(self, path: TablePath) -> WriterIdentity:
         """An identity that nobody else uses."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -158,7 +159,7 @@ def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
         place = target.get_field_index(name)
         try:
             arrays.append(_array(values, None if place < 0 else target.field(place).type))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as wrong:
+        except (ValueError, pa.ArrowTypeError, OverflowError) as wrong:  # Arrow's, and Python's of half a character
             wanted = "" if place < 0 else f" is {schema.column(name).type};"
             raise ErrorCode.INVALID_TARGET_COLUMN.error(
                 f"Column '{name}'{wanted} the values do not fit: {wrong}"
@@ -172,6 +173,7 @@ def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
 def _array(values: Any, wanted: pa.DataType | None) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    values = _without_pandas_nulls(values)
     _check_zones(values, wanted)
     try:
         typed = pa.array(values, type=wanted)
@@ -179,6 +181,16 @@ def _array(values: Any, wanted: pa.DataType | None) -> Any:
         return pa.array(values)  # what Arrow reads by itself, `conform` may still be able to cast
     # Arrow makes 1 of 1.5 and a day of a moment when it is told the type; `conform` would refuse that.
     return typed if _are_plain(values, wanted) or _says_the_same(typed, values) else pa.array(values)
+
+
+def _without_pandas_nulls(values: Any) -> Any:
+    """With None for pandas' NaT and NA in a list, as in a frame: Arrow makes the first of January of year 1 of NaT."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(values, list):
+        return values
+    if {type(pandas.NaT), type(pandas.NA)}.isdisjoint(map(type, values)):
+        return values
+    return [None if value is pandas.NaT or value is pandas.NA else value for value in values]
 
 
 def _check_zones(values: Any, wanted: pa.DataType | None) -> None:

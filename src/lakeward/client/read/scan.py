@@ -58,6 +58,11 @@ class AsyncScan:
         self._damage = Damage(info.path, skips=asked.skip_damaged, keeps_bytes=asked.keep_damaged)
         for name in asked.columns or ():
             info.schema.column(name)  # refuses unknown columns now, not at the first fetch
+        if isinstance(asked.where, str):
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                "The 'where' of a scan is a Predicate, not a text; for a condition in SQL: "
+                "table.query('SELECT … FROM t WHERE …')."
+            )
         if asked.limit is not None and asked.limit < 0:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(f"The limit of a scan is {asked.limit}; it cannot be negative.")
 

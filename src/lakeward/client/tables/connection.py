@@ -97,10 +97,19 @@ class AsyncConnection(Admin):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        await self.close()
+        await (self.close() if kind is None else self.abandon())
 
     async def close(self) -> None:
-        """Close every socket; harmless when done before."""
+        """Have open writers send what they hold, then close every socket; harmless when done before."""
+        if self.closed:
+            return
+        try:
+            await self._cluster.finish()
+        finally:
+            await self.abandon()
+
+    async def abandon(self) -> None:
+        """Close every socket, without waiting for what open writers hold."""
         if not self.closed:
             self.closed = True
             await self._cluster.close()

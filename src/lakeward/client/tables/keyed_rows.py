@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
+from lakeward.client.forms.schema_forms import names_of
 from lakeward.client.keys.conventions import Bucketing
 from lakeward.client.keys.table_keys import TableKeys
 from lakeward.client.lookup.bucket_evidence import BucketEvidence
@@ -89,7 +90,7 @@ class KeyedRows:
             raise ErrorCode.INVALID_SCAN_REQUEST.error(
                 f"missing={missing!r} is not known; say 'null', 'drop' or 'raise'."
             )
-        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, names_of(columns))
         few = None if insert_missing else self._few.rows_of(keys)
         if few is not None:
             return await self._look_up_few(few, keys, decoder, missing)
@@ -106,7 +107,7 @@ class KeyedRows:
         values = None if few is None else self._few.find_shortly(few, self._evidence.bucketing)
         if values is None:
             return self.lookup(keys, columns, missing, insert_missing=False)
-        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, names_of(columns))
         found = decoder.decode_known(values) if None not in values else None
         return self._rows_of_few(values, keys, decoder, missing) if found is None else pa.Table.from_batches([found])
 
@@ -152,7 +153,7 @@ class KeyedRows:
     async def lookup_prefix(self, prefix: Any, columns: Iterable[str] | None) -> pa.Table:
         """The rows whose keys begin with this prefix, or with one of these."""
         self._keys.check_prefix()
-        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, tuple(columns))
+        decoder = self._whole_rows if columns is None else ValueDecoder(self._cluster, self._info, names_of(columns))
         values = await self._lookups.find_by_prefix(self._keys.prefix_forms.batch(prefix), self._evidence.bucketing)
         return pa.Table.from_batches([await decoder.decode(values)])
 

@@ -13,6 +13,7 @@ from lakeward.client.admin.partitions import Partitions
 from lakeward.client.cluster.cluster import Cluster
 from lakeward.client.cluster.writer_ids import WriterIds
 from lakeward.client.forms.results import AppendResult, BucketId, PartitionInfo, UpsertResult
+from lakeward.client.forms.schema_forms import names_of
 from lakeward.client.keys.conventions import Bucketing, bucketing_of, declared_bucketing
 from lakeward.client.raw.log_tail import LogTail, batches_before
 from lakeward.client.read.log_marks import log_marks
@@ -89,6 +90,7 @@ class AsyncTable:
             self.info,
             round_robin=self._cluster.settings.round_robin,
             follow_pyfluss=way is Bucketing.PYFLUSS,
+            turn=next(self._ids.turns),
         )
 
     @cached_property
@@ -258,7 +260,7 @@ class AsyncTable:
             self._cluster,
             self.info,
             self._partitions,
-            None if columns is None else tuple(columns),
+            None if columns is None else names_of(columns),
             None if partitions is None else tuple(partitions),
             None if buckets is None else tuple(buckets),
             as_of,
@@ -286,7 +288,7 @@ class AsyncTable:
             self.info,
             self._partitions,
             ScanRange(
-                columns=None if columns is None else tuple(columns),
+                columns=None if columns is None else names_of(columns),
                 start=start,
                 end=end,
                 limit=limit,

@@ -64,8 +64,10 @@ class Pipeline(ABC, Generic[T]):
         self._writing = asyncio.Lock()
         self._opened: Sender | None = None
         self._closed = False
+        self._is_promised = False
 
     async def __aenter__(self) -> Self:
+        self.promise()
         return self
 
     async def __aexit__(
@@ -75,6 +77,11 @@ class Pipeline(ABC, Generic[T]):
             await self.close()
         else:
             await self.abort()
+
+    def promise(self) -> None:
+        """Somebody will close it, whatever happens."""
+        self._is_promised = True
+        self._cluster.unclosed.discard(self)
 
     @property
     def written(self) -> int:
@@ -107,6 +114,13 @@ class Pipeline(ABC, Generic[T]):
         finally:
             self._end()
 
+    async def finish(self) -> None:
+        """Close what nobody has closed; a failure that was raised before is not raised once more."""
+        if self._opened is not None and self._opened.has_raised:
+            self._end()
+        else:
+            await self.close()
+
     async def abort(self) -> None:
         """Give up without waiting for what is not acknowledged yet."""
         if self._opened is not None:
@@ -115,6 +129,7 @@ class Pipeline(ABC, Generic[T]):
 
     def _end(self) -> None:
         self._closed = True
+        self._cluster.unclosed.discard(self)
         for timer in self._lingering.values():
             timer.cancel()
         if self._opened is not None:
@@ -136,6 +151,8 @@ class Pipeline(ABC, Generic[T]):
             identity = await self._ids.borrow(self.info.path)
             self._opened = Sender(self._cluster, self.info, self._delivery, self._ids, identity)
             self._on_start(identity.writer_id)
+            if not self._is_promised:
+                self._cluster.unclosed.add(self)
         self._opened.raise_failure()
         return self._opened
 

@@ -23,7 +23,9 @@ class Router:
     write is cut into one piece per bucket). `follow_pyfluss` is for tables that are declared to (docs/decisions/0012).
     """
 
-    def __init__(self, info: TableInfo, *, round_robin: bool = False, follow_pyfluss: bool = False) -> None:
+    def __init__(
+        self, info: TableInfo, *, round_robin: bool = False, follow_pyfluss: bool = False, turn: int = 0
+    ) -> None:
         schema = info.schema
         self._follow_pyfluss = follow_pyfluss
         self._buckets = info.bucket_count
@@ -33,11 +35,14 @@ class Router:
         self._round_robin = round_robin
         self._lake_format = LAKE_FORMAT.read(info.descriptor.properties)
         self._next: dict[str | None, int] = {}
-        self._start = 0
+        self._turn = turn
+        self._start = turn % self._buckets
 
     def start_at(self, seed: int) -> None:
-        """Where a table without bucket key begins: different writers begin at different buckets."""
-        self._start = seed % self._buckets
+        """Where a table without bucket key begins: different writers begin at different buckets, and so does each
+        router of a connection, whose writers share an id.
+        """
+        self._start = (seed + self._turn) % self._buckets
 
     def next_bucket(self, partition: str | None) -> int:
         """The bucket whose turn it is."""

@@ -71,6 +71,8 @@ class Sender:
         self.rows = self.batches = self.bytes = 0
         self.failure: LakewardError | None = None
         self._is_told = False
+        #: Whether somebody has seen the failure.
+        self.has_raised = False
 
     def follow(self, info: TableInfo) -> None:
         """Send what comes from now on with a newer schema of the table; nothing may be on its way."""
@@ -119,6 +121,7 @@ class Sender:
     def raise_failure(self) -> None:
         """Raise the first failure, if there was one."""
         if self.failure is not None:
+            self.has_raised = True
             raise self.failure.code.error(self.failure.message)
 
     def close(self) -> None:

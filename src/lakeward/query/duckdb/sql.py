@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Queries whose trees are remembered, by their texts, and how long a text may be for that.
 _SEEN_QUERIES_MAX, _SEEN_SQL_MAX = 64, 8192
+#: What DuckDB makes of a Ctrl-C.
+_INTERRUPTED = "Query interrupted"
 
 
 def run_sql(
@@ -64,6 +66,10 @@ def _answer(sql: str, views: SqlViews) -> pa.Table:
             answer = duck.execute(sql).to_arrow_table()
         except duckdb.Error as wrong:
             raise views.error(wrong) from wrong
+        except RuntimeError as wrong:
+            if str(wrong) == _INTERRUPTED:
+                raise KeyboardInterrupt from None
+            raise
         finally:
             views.close()
     views.count_files()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -124,6 +124,7 @@ class SqlViews:
         asked, table = (one.request, one.table) if one.table else _correct_case(self._conn, one.request)
         schema = table.info.schema
         columns = self._tree.columns(schema) or schema.names[:1]
+        _check_case(table.path, columns)
         request = replace(asked, columns=columns, filters=self._tree.filters(schema), parallelism=1)
         plan = plan_table(self._conn, request, table, one.seen)
         view = PlanView(self._conn, duck, table, request, plan, is_joined=not self._tree.is_plain)
@@ -160,6 +161,18 @@ class SqlViews:
 
 def _seen(kept: KeptTable | None, glance: Glance[Table]) -> SeenLogs | None:
     return None if kept is None or glance.table is None else kept.seen(glance.table.info, glance.ends)
+
+
+def _check_case(path: TablePath, columns: Sequence[str]) -> None:
+    """DuckDB would answer with the first of them, whichever is asked for."""
+    seen: dict[str, str] = {}
+    for name in columns:
+        first = seen.setdefault(name.lower(), name)
+        if first != name:
+            raise ErrorCode.INVALID_SCAN_REQUEST.error(
+                f"{path} has the columns '{first}' and '{name}', which DuckDB does not tell apart. Read it by "
+                "table.scan(), `lakeward dump`, or Spark with spark.sql.caseSensitive=true."
+            )
 
 
 def _correct_case(conn: Connection, asked: ReadRequest) -> tuple[ReadRequest, Table]:

@@ -6,7 +6,7 @@ wants by accident (numbers into text). The table below says what is allowed; the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NoReturn, TypeAlias
 
 import pyarrow as pa
@@ -243,6 +243,24 @@ def _checked_by_return(values: _Values, target: pa.DataType) -> _Values:
     return made
 
 
+def _without_zeros(cast: Callable[[_Values, pa.DataType], _Values]) -> Callable[[_Values, pa.DataType], _Values]:
+    """A reader of times that takes more digits than the type has where those are zeros, as many programs write them."""
+
+    def read(values: _Values, target: pa.DataType) -> _Values:
+        try:
+            return cast(values, target)
+        except pa.ArrowInvalid:
+            short = pc.replace_substring_regex(values.cast(pa.string()), r"(\.\d*[1-9])0+(\D|$)", r"\1\2")
+            short = pc.replace_substring_regex(short, r"\.0+(\D|$)", r"\1")
+            try:
+                return cast(short, target)
+            except pa.ArrowInvalid:
+                pass  # the first refusal has the text as it stands
+            raise
+
+    return read
+
+
 def _text_to_zoned(values: _Values, target: pa.DataType) -> _Values:
     try:
         return values.cast(target)
@@ -261,6 +279,7 @@ _CASTS = {
     ("floating", "decimal"): _checked_by_return,
     ("decimal", "floating"): _checked_by_return,
     ("timestamp", "date"): _checked_by_return,
-    ("text", "zoned"): _text_to_zoned,
-    ("text", "time"): _text_to_time,
+    ("text", "timestamp"): _without_zeros(_cast_safely),
+    ("text", "zoned"): _without_zeros(_text_to_zoned),
+    ("text", "time"): _without_zeros(_text_to_time),
 }

@@ -70,6 +70,13 @@ def test_pandas_numbers_with_gaps_stay_whole() -> None:
     assert [r["id"] for r in rows_of(frame)] == [1, None, 3]
 
 
+def test_what_pandas_calls_missing_is_null() -> None:
+    """In dicts, too; Arrow alone would make the first of January of the year 1 of a NaT."""
+    schema = Schema.of(parse_columns("d DATE, at TIMESTAMP(3), n BIGINT, s STRING")[0])
+    rows = [{"d": pd.NaT, "at": pd.NaT, "n": pd.NA, "s": pd.NA}, {"d": MOMENT.date(), "at": MOMENT, "n": 1, "s": "x"}]
+    assert rows_of(rows, schema) == [dict.fromkeys(rows[0]), rows[1]]
+
+
 def test_maps_of_pandas_go_in_as_they_came_out() -> None:
     """As lists of pairs, which is what Arrow gives pandas, or as dicts; a missing one is NULL."""
     schema = Schema.of(parse_columns("id INT, m MAP<STRING, INT>, r ROW<m MAP<STRING, INT>>")[0])
@@ -104,6 +111,7 @@ def test_an_empty_write_is_no_rows() -> None:
         ([{"id": "not a number"}], "id"),
         ({"id": [2**70]}, "id"),
         ({"id": [1], "name": ["a", "b"]}, "length"),
+        ([{"name": "half a \udc80 character"}], "name"),
         ("rows", "str is not rows"),
         (5, "int is not rows"),
         ([1, 2], "int is not rows"),

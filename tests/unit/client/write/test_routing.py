@@ -34,6 +34,15 @@ def test_buckets_take_turns_from_a_start_of_their_own() -> None:
     assert router.next_bucket("p") == 2
 
 
+def test_each_table_that_is_opened_begins_at_another_bucket() -> None:
+    """Writers of a connection share an id: who opens a table for each append would fill one bucket alone."""
+    routers = [Router(table_info(buckets=3), turn=turn) for turn in range(4)]
+    assert [router.next_bucket(None) for router in routers] == [0, 1, 2, 0]
+    for router in routers:
+        router.start_at(5)
+    assert [router.next_bucket("p") for router in routers] == [2, 0, 1, 2]
+
+
 def test_round_robin_spreads_each_write() -> None:
     """Every bucket gets its share of a write."""
     router = Router(table_info(buckets=3), round_robin=True)
