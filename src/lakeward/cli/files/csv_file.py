@@ -52,6 +52,7 @@ class CsvFile:
             raise BadRowError(self._source.name, "the file is empty, so there are no columns to see")
         first, unclosed = self._before_open_quote(first)
         names, rows = self._split_header(first)
+        self._check_names(names)
         if not rows.data.strip() and unclosed is None:
             rows, unclosed = self._before_open_quote(self._blocks.peek(1) or rows)
         if not rows.data.strip():
@@ -60,6 +61,15 @@ class CsvFile:
         if not names:
             found = found.rename_columns([f"column_{i + 1}" for i in range(found.num_columns)])
         return widen_schema(found)
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse to tell the types of a line that was not taken apart."""
+        if other := self._other_delimiter(names):
+            told = f"there is one column, {names[0]!r}. Is it separated by {other!r}? Say --delimiter {other!r}"
+            raise BadRowError(f"{self._source.name}, line 1", told)
+
+    def _other_delimiter(self, names: Sequence[str]) -> str | None:
+        return next((c for c in _DELIMITERS if c != self._delimiter and len(names) == 1 and c in names[0]), None)
 
     def _guess_rows(self, rows: Block, names: Sequence[str]) -> pa.Table:
         """What the lines before the first broken one hold; what is wrong with that one, `batches` tells."""
@@ -89,7 +99,7 @@ class CsvFile:
 
     def _hint(self, names: Sequence[str], schema: Schema) -> str:
         """What may be the matter with a line of names."""
-        other = next((c for c in _DELIMITERS if c != self._delimiter and len(names) == 1 and c in names[0]), None)
+        other = self._other_delimiter(names)
         if other is not None:
             return f". Is it separated by {other!r}? Say --delimiter {other!r}"
         known = set(schema.names)

@@ -66,7 +66,10 @@ class JsonFile:
         good = rows_that_fit(len(lines), read)
         if not good:
             line = block.first_line + block.data.splitlines(keepends=True).index(lines[0])
-            raise BadRowError(f"{self._source.name}, line {line}", _why_not_json(lines[0]))
+            try:
+                read(1)
+            except pa.ArrowInvalid as wrong:
+                raise BadRowError(f"{self._source.name}, line {line}", _why_not_json(lines[0], wrong)) from wrong
         return b"".join(lines[:good])
 
     def batches(self, schema: Schema) -> Iterator[pa.RecordBatch]:
@@ -130,11 +133,13 @@ class JsonFile:
             raise BadRowError(place, _why(rows.values[good], shape)) from None
 
 
-def _why_not_json(line: bytes) -> str:
+def _why_not_json(line: bytes, wrong: Exception) -> str:
     try:
         value = json.loads(line)
     except ValueError as wrong:
         return f"not JSON: {wrong}"
+    if type(value) is dict:
+        return f"the types of its columns cannot be told ({wrong}); create the table first"
     return f"a JSON object is needed, and this is a {type(value).__name__}"
 
 

@@ -23,6 +23,12 @@ def schema_of(given: Any, primary_key: Sequence[str] | str | None = ()) -> Schem
         columns = columns_of(given)
     if not columns:
         raise ErrorCode.INVALID_TABLE.error("A table needs at least one column.")
+    for number, column in enumerate(columns, 1):
+        if not column.name:
+            raise ErrorCode.INVALID_TABLE.error(
+                f"Column {number} has no name; give it one, or leave it out (pandas writes its index so, but for "
+                "index=False)."
+            )
     return Schema.of(columns, primary_key or key)
 
 
@@ -43,7 +49,7 @@ def columns_of(given: Any) -> list[Column]:
         from lakeward.records.arrow.arrow_types import schema_of_arrow
 
         return list(schema_of_arrow(given).columns)
-    if isinstance(given, Iterable):
+    if isinstance(given, Iterable) and not hasattr(given, "columns"):  # a data frame gives its names alone
         return [_column_of(item) for item in given]
     raise _not_a_schema(given)
 
@@ -80,5 +86,5 @@ def _is_arrow_schema(given: Any) -> bool:
 def _not_a_schema(given: Any) -> Exception:
     return ErrorCode.INVALID_TABLE.error(
         f"{type(given).__name__} is not a schema; give text such as 'id INT, name STRING', a dict of names and types, "
-        "a pyarrow.Schema or a lakeward.Schema."
+        "a pyarrow.Schema (that of rows is pyarrow.table(rows).schema) or a lakeward.Schema."
     )

@@ -161,6 +161,12 @@ def test_types_are_guessed_for_a_new_table(tmp_path: Path) -> None:
     )
 
 
+def test_a_line_of_names_that_was_not_taken_apart_makes_no_table(tmp_path: Path) -> None:
+    """One column, called 'a;b', is not what anybody wants."""
+    with pytest.raises(BadRowError, match=r"line 1: there is one column, 'a;b'\. .* Say --delimiter ';'"):
+        _csv(tmp_path, "a;b\n1;2\n").inferred_schema()
+
+
 def test_looking_at_a_file_does_not_use_it_up(tmp_path: Path) -> None:
     """After its schema was guessed all rows are still there."""
     file = _csv(tmp_path, "id,name\n1,a\n")

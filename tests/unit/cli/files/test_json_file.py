@@ -85,6 +85,12 @@ def test_types_are_guessed_for_a_new_table(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_whose_types_cannot_be_told_is_no_lack_of_json(tmp_path: Path) -> None:
+    """A list of both numbers and objects is JSON; what it lacks is a type."""
+    with pytest.raises(BadRowError, match=r"line 1: the types of its columns cannot be told .*; create the table"):
+        _json(tmp_path, '{"a": [1, {"x": 1}]}\n').inferred_schema()
+
+
 def test_an_empty_file_cannot_tell_the_columns(tmp_path: Path) -> None:
     """Blank lines are no rows."""
     assert rows_of(_json(tmp_path, "\n \n"), _COLUMNS) == ([], None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -42,11 +43,17 @@ def test_a_primary_key_may_stand_in_the_text_or_apart() -> None:
     assert not schema_of(WANTED, ["id"]).column("id").type.nullable
 
 
-@pytest.mark.parametrize("given", [5, [5], {"id": 5}, object()])
+@pytest.mark.parametrize("given", [5, [5], {"id": 5}, object(), pd.DataFrame({"id": [5]})])
 def test_anything_else_is_refused_with_examples(given: Any) -> None:
     """The message shows what a schema looks like."""
     with pytest.raises(LakewardError, match="id INT, name STRING"):
         schema_of(given)
+
+
+def test_a_column_without_a_name_is_refused_with_a_way_out() -> None:
+    """Files that pandas wrote with its index begin with one."""
+    with pytest.raises(LakewardError, match=r"Column 1 has no name; .* index=False"):
+        schema_of({"": "BIGINT", "id": "INT"})
 
 
 def test_one_column_of_a_key_needs_no_list_and_none_is_no_key() -> None:
