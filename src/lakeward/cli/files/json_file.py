@@ -136,8 +136,8 @@ class JsonFile:
 def _why_not_json(line: bytes, wrong: Exception) -> str:
     try:
         value = json.loads(line)
-    except ValueError as wrong:
-        return f"not JSON: {wrong}"
+    except ValueError as broken:
+        return f"not JSON: {broken}"
     if type(value) is dict:
         return f"the types of its columns cannot be told ({wrong}); create the table first"
     return f"a JSON object is needed, and this is a {type(value).__name__}"

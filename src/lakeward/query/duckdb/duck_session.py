@@ -85,6 +85,9 @@ def _connection(database: KeptDatabase) -> Iterator[Any]:
     try:
         duck.execute(f"USE {database.name}")
         yield duck
+    except BaseException:
+        duck.interrupt()  # what it still works on, after Ctrl-C, `close` would wait for
+        raise
     finally:
         # Also while an answer was on its way that nobody took: the database must not be in use when it goes.
         duck.close()
