@@ -36,6 +36,17 @@ async def test_the_same_names_as_coroutines(conn: lakeward.AsyncConnection) -> N
         await conn.table(path)
 
 
+async def test_a_connection_is_opened_by_with_await_or_a_task(server: Any) -> None:
+    """Whichever somebody writes first."""
+    async with lakeward.aconnect(server.bootstrap) as by_with, await lakeward.aconnect(server.bootstrap) as by_await:
+        assert await by_with.databases() == await by_await.databases()
+    by_task = await asyncio.create_task(lakeward.aconnect(server.bootstrap))
+    await by_task.close()
+    with pytest.raises(lakeward.LakewardError):
+        async with lakeward.aconnect("localhost:1", connect_timeout="200ms"):
+            pass
+
+
 async def test_many_appends_at_once(conn: lakeward.AsyncConnection) -> None:
     """Concurrent appends each return when their own rows are acknowledged."""
     table = await conn.create_table(f"client_async.{fresh('t')}", "id BIGINT, name STRING", buckets=3)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.blocking.sync import Connection
@@ -24,9 +25,45 @@ def connect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -
     return Connection.open(bootstrap, DuckEngine(), options)
 
 
-async def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> AsyncConnection:
-    """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes."""
-    return await AsyncConnection.open(bootstrap, DuckEngine(), options)
+def aconnect(bootstrap: str | Sequence[str] = "localhost:9123", **options: Any) -> Opening:
+    """Connect to a Lakeward or Apache Fluss cluster from asyncio; takes what `connect` takes.
+
+    `conn = await aconnect(…)`, or `async with aconnect(…) as conn`.
+    """
+    return Opening(AsyncConnection.open(bootstrap, DuckEngine(), options))
+
+
+class Opening(Coroutine[Any, Any, AsyncConnection]):
+    """A connection that is being opened: a coroutine, which `async with` takes as well."""
+
+    def __init__(self, work: Coroutine[Any, Any, AsyncConnection]) -> None:
+        self._work = work
+        self._opened: AsyncConnection | None = None
+
+    def send(self, value: Any) -> Any:
+        """As coroutines have it."""
+        return self._work.send(value)
+
+    def throw(self, *wrong: Any) -> Any:
+        """As coroutines have it."""
+        return self._work.throw(*wrong)
+
+    def close(self) -> None:
+        """As coroutines have it."""
+        self._work.close()
+
+    def __await__(self) -> Generator[Any, Any, AsyncConnection]:
+        return self._work.__await__()
+
+    async def __aenter__(self) -> AsyncConnection:
+        self._opened = await self._work
+        return self._opened
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, wrong: BaseException | None, at: TracebackType | None
+    ) -> None:
+        assert self._opened is not None
+        await self._opened.__aexit__(kind, wrong, at)
 
 
 class DuckEngine:
