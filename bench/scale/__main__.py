@@ -13,6 +13,8 @@ from bench.scale.kept import Kept
 from bench.scale.shapes import AXES, Axis, points_of, shape_of
 
 _POINT_S = 220
+#: Works that others build upon.
+_FILLS = {"append", "upsert", "tiering"}
 
 
 def main() -> None:
@@ -20,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.scale", description=__doc__)
     parser.add_argument("--only", choices=AXES, action="append", help="one axis, or some")
     parser.add_argument("--points", type=int, nargs="*", help="these points alone")
-    parser.add_argument("--works", nargs="*", help="these works alone; what they need is done but not noted")
+    parser.add_argument("--works", nargs="*", help="these works alone; tables are filled for them, which is not noted")
     parser.add_argument("--gb", type=float, default=10, help="rows up to so many GB: 1, 10 (default), 100")
     parser.add_argument("--peers", nargs="*", help="others beside it, where they are here: fluss, kafka")
     parser.add_argument("--alone", action="store_true", help="no others")
@@ -82,13 +84,16 @@ def _child(arguments: argparse.Namespace) -> None:
             for work, figure in crowd(bed).items():
                 _note(name, value, who, work, figure)
             return
+        asked = set(arguments.works or axis.works)
         for work in axis.works:
+            if work not in asked | _FILLS:
+                continue
             try:
                 figure = WORKS[work](bed)
             except Exception:  # noqa: BLE001 - the works before it have their figures
                 traceback.print_exc()
                 break
-            if not arguments.works or work in arguments.works:
+            if work in asked:
                 _note(name, value, who, work, figure)
             if work == "union":
                 _note(name, value, "duckdb", work, PEERS["duckdb"].beside(bed))

@@ -47,9 +47,17 @@ REASONS = [
         "millisecond for each. `table.datalake.auto-expire-snapshot` bounds it."
     ),
     (
-        "A round writes one Parquet file for each bucket that has new rows, about 6 ms each beside other work, "
-        "whatever is in it: with thousands of buckets that is what a round costs. Fewer buckets, or a longer "
-        "freshness, is the remedy."
+        "**Mended:** each bucket was looked up, scanned and told of by itself. Those with few new rows are read "
+        "together now, and what a manifest says of a file is worked out from a plan made once: 50,000 rows over 1,000 "
+        "buckets take 1.7 s of CPU of the tiering service instead of 3.2, and 0.05 of the server instead of 0.28 (over "
+        "1,000 partitions of 2 buckets 4.2 instead of 6.3, and 0.7 instead of 1.2); 100,000 rows over 10,000 buckets, "
+        "which did not end in 220 s, 15 s, or 28 to 31 s by the clock beside other work (load 9 to 11). The points at "
+        "1,000 were measured after it: a round took 10.6 s over the buckets and 13.1 over the partitions before."
+    ),
+    (
+        "A round still writes one Parquet file for each bucket that has new rows, whatever is in it: about 1.5 ms of "
+        "CPU, a third of them in Parquet's writer and the file system. Fewer buckets, or a longer freshness, is the "
+        "remedy."
     ),
     (
         "Appends and scans of many buckets carry small batches: 50,000 rows over 1,000 buckets are batches of 50 rows, "
@@ -68,8 +76,7 @@ REASONS = [
         "with the same columns are no longer looked into, and less is asked: 26 ms."
     ),
     (
-        "**Not measured:** 10,000 buckets beyond lookups (a round did not end within the 220 s of a point), 1,000 "
-        "rounds (300 instead), 100 GB, 10 M upserts on Apache Fluss (did not end in time), and Iceberg written by "
-        "Spark alone."
+        "**Not measured:** 10,000 buckets beyond lookups and rounds, 1,000 rounds (300 instead), 100 GB, 10 M upserts "
+        "on Apache Fluss (did not end in time), and Iceberg written by Spark alone."
     ),
 ]
