@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.tables.connection import AsyncConnection
+from lakeward.runtime.process.held_signals import hold_signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,12 +80,21 @@ class DuckEngine:
         names: Mapping[str, str] | None,
     ) -> pa.Table:
         """The answer to a SELECT, as `run_sql` gives it."""
-        from lakeward.query.duckdb.sql import run_sql
-
-        return run_sql(Connection(loop, conn), sql, options, names)
+        return _load_sql()(Connection(loop, conn), sql, options, names)
 
     def metrics(self, conn: AsyncConnection) -> str:
         """What queries of a connection have read, by tier, and how long they took, as Prometheus' text."""
         from lakeward.query.read.query_metrics import metrics_of
 
         return metrics_of(conn).text()
+
+
+@cache
+def _load_sql() -> Callable[..., pa.Table]:
+    """All that SQL needs, or nothing of it: modules that a Ctrl-C left half loaded are never loaded again."""
+    with hold_signals():
+        from lakeward.query.duckdb.duck_session import load_duckdb
+        from lakeward.query.duckdb.sql import run_sql
+
+        load_duckdb()
+    return run_sql

@@ -20,6 +20,7 @@ from threading import Lock, get_ident
 from typing import Any
 
 from lakeward.errors import ErrorCode
+from lakeward.runtime.process.held_signals import hold_signals
 
 _lock = Lock()
 _opened: dict[int, Any] = {}
@@ -152,16 +153,26 @@ def _instance() -> Any:
 
 def connect_duckdb(path: str = ":memory:") -> Any:
     """An instance of DuckDB, with the settings that all of ours have."""
-    try:
-        import duckdb
-    except ModuleNotFoundError as missing:
-        raise ErrorCode.UNSUPPORTED_VERSION.error(
-            "SQL without Spark needs DuckDB, which is not installed: pip install 'lakeward[duckdb]'."
-        ) from missing
+    load_duckdb()
+    import duckdb
+
     made = duckdb.connect(path)
     for setting in _SETTINGS:
         made.execute(setting)
     return made
+
+
+def load_duckdb() -> None:
+    """All of it, or nothing: half of it loaded, by a Ctrl-C, would be of no use to this process any more."""
+    if "duckdb" in sys.modules:
+        return
+    try:
+        with hold_signals():
+            import duckdb  # noqa: F401
+    except ModuleNotFoundError as missing:
+        raise ErrorCode.UNSUPPORTED_VERSION.error(
+            "SQL without Spark needs DuckDB, which is not installed: pip install 'lakeward[duckdb]'."
+        ) from missing
 
 
 def _open() -> Any:

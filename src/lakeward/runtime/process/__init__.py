@@ -2,6 +2,7 @@
 
 child         programs that end with the process that started them, however that ends
 warden        … what ends them after kill -9
+held_signals  Ctrl-C waits while something is half done
 process_lock  a lock that goes with its process
 process_mark  a process, known again
 memory_limit  how much memory this process may have

@@ -14,17 +14,16 @@ has no say, after kill -9, the `warden` does it.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
+
+from lakeward.runtime.process.held_signals import hold_signals
 
 _WARDEN = Path(__file__).with_name("warden.py")
 _LAST_PATIENCE_S = 5.0
@@ -35,7 +34,7 @@ class Child(subprocess.Popen[Any]):
 
     def __init__(self, command: Any, **options: Any) -> None:
         self._is_known = False
-        with _lock, _hold_signals():
+        with _lock, hold_signals():
             if _ended == {os.getpid()}:
                 raise ChildProcessError("This program is about to end; it starts no other.")
             _warden.begin()  # it is there before the child is
@@ -108,26 +107,6 @@ def end_with(connection: socket.socket) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, name="end-with", daemon=True).start()
-
-
-@contextlib.contextmanager
-def _hold_signals() -> Iterator[None]:
-    """Signals wait meanwhile: a child that was half started would be nobody's."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    caught = {number: handler for number, handler in handlers.items() if callable(handler)}
-    for number in caught:
-        signal.signal(number, lambda number, _frame: came.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in caught.items():
-            signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
 
 
 class _Warden:
