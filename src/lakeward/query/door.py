@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lakeward.client.blocking.sync import Connection
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.tables.connection import AsyncConnection
+from lakeward.query.duckdb.duck_session import load_duckdb
 from lakeward.runtime.process.held_signals import hold_signals
 
 if TYPE_CHECKING:
@@ -93,7 +94,6 @@ class DuckEngine:
 def _load_sql() -> Callable[..., pa.Table]:
     """All that SQL needs, or nothing of it: modules that a Ctrl-C left half loaded are never loaded again."""
     with hold_signals():
-        from lakeward.query.duckdb.duck_session import load_duckdb
         from lakeward.query.duckdb.sql import run_sql
 
         load_duckdb()
