@@ -24,7 +24,6 @@ from lakeward.query.duckdb.duck_types import duck_schema, hide_bounds, select_sq
 from lakeward.query.duckdb.file_sql import (
     FILE,
     POSITION,
-    are_alike,
     gone_sql,
     has_places,
     is_local,
@@ -216,12 +215,10 @@ class PlanView:
     def _scan(self, files: Sequence[LakeFile], keys: str | None, gone: str | None = None) -> str:
         """Files without the rows of these keys, and without those that are gone."""
         paths = [file.path for file in files]
-        alike = are_alike(paths)
-        source = scan_sql(paths, alike=alike)
-        looked = scan_sql(paths[:1], alike=True) if alike else source
-        there = (_columns_of if alike or len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(looked)
+        source = scan_sql(paths)
+        there = (_columns_of if len(files) <= _SEEN_FILES_MAX else _columns_of.__wrapped__)(source)
         if gone:
-            source = f"{scan_sql(paths, places=True, alike=alike)} f {gone}"
+            source = f"{scan_sql(paths, places=True)} f {gone}"
         types = _types_of(self._schema)
         wanted = ", ".join(
             hide_bounds(f"CAST({quote(f.name) if f.name in there else 'NULL'} AS {types[f.name]})", f.type)

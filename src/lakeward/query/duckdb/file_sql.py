@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from threading import Lock
 from urllib.parse import unquote, urlparse
 
 from lakeward.lake.port import LakeFile
-from lakeward.query.duckdb.duck_session import duck_cursor
 
 #: Columns of a scan: `filename`, under a name that no table has, and what DuckDB calls the position of a row.
 FILE, POSITION = "__lakeward_file", "file_row_number"
 #: Paths that are taken apart once; each takes a few hundred bytes.
 _SEEN_PATHS_MAX = 4096
-#: Files whose shapes are remembered, for they are written once; each takes about 300 bytes.
-_SHAPES_MAX = 20_000
-_SHAPE = "name, type, type_length, repetition_type, num_children, converted_type, scale, precision, logical_type"
-
-_lock = Lock()
-_shapes: dict[str, int] = {}
 
 
 def is_local(file: LakeFile) -> bool:
@@ -44,34 +36,10 @@ def paths_sql(paths: Iterable[str]) -> str:
     return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
 
 
-def scan_sql(paths: Iterable[str], *, places: bool = False, alike: bool = False) -> str:
-    """Files, by the names of their columns; with `places` each row says where it is: `FILE` and `POSITION`.
-
-    Where they are `alike`, DuckDB looks at the columns of the first alone.
-    """
+def scan_sql(paths: Iterable[str], *, places: bool = False) -> str:
+    """Files, by the names of their columns; with `places` each row says where it is: `FILE` and `POSITION`."""
     more = f", filename = '{FILE}', file_row_number = true" if places else ""
-    more += "" if alike else ", union_by_name = true"
-    return f"read_parquet({paths_sql(paths)}, hive_partitioning = false{more})"
-
-
-def are_alike(paths: Sequence[str]) -> bool:
-    """Whether all of these have the same columns, in the same order and types; in doubt they have not."""
-    if not 1 < len(paths) <= _SHAPES_MAX:
-        return len(paths) == 1
-    files = list(map(local_path, paths))
-    with _lock:
-        known = {file: _shapes[file] for file in files if file in _shapes}
-    new = [file for file in files if file not in known]
-    if new:
-        asked = f"SELECT file_name, hash(list(({_SHAPE}))) FROM parquet_schema({paths_sql(new)}) GROUP BY file_name"  # noqa: S608
-        with duck_cursor() as duck:
-            found: dict[str, int] = dict(duck.execute(asked).fetchall())
-        known |= found
-        with _lock:
-            if len(_shapes) + len(found) > _SHAPES_MAX:
-                _shapes.clear()
-            _shapes.update(found)
-    return len({known.get(file) for file in files} - {None}) == 1 and len(known) == len(set(files))
+    return f"read_parquet({paths_sql(paths)}, union_by_name = true, hive_partitioning = false{more})"
 
 
 def has_places(columns: Iterable[str]) -> bool:

@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
-
 from lakeward.lake.port import LakeDeletes, LakeFile
-from lakeward.query.duckdb.file_sql import (
-    are_alike,
-    gone_sql,
-    has_places,
-    is_local,
-    local_path,
-    paths_sql,
-    quote,
-    scan_sql,
-)
-
-_ROWS = pa.table({"id": [1, 2], "at": [{"x": 1, "y": "a"}, None]})
+from lakeward.query.duckdb.file_sql import gone_sql, has_places, is_local, local_path, paths_sql, quote, scan_sql
 
 
 def test_a_file_is_local_if_its_deletes_are() -> None:
@@ -43,33 +26,3 @@ def test_places_have_names_that_no_column_has() -> None:
     assert "filename" not in scan_sql(["/a"])
     assert has_places(["id", "filename"])
     assert not has_places(["id", "File_Row_Number"])
-
-
-def test_files_with_the_same_columns_are_alike(tmp_path: Path) -> None:
-    """Whatever rows they have, and how they are named."""
-    one, other = _write(tmp_path / "a.parquet", _ROWS), _write(tmp_path / "it's.parquet", _ROWS.slice(1))
-    assert are_alike([one])
-    assert are_alike([one, other])
-    assert are_alike([f"file://{one}", other, one])
-    assert not are_alike([])
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        _ROWS.select(["id"]),
-        _ROWS.rename_columns(["id", "place"]),
-        _ROWS.set_column(0, "id", pa.array([1, 2], pa.int32())),
-        pa.table({"id": [1, 2], "at": [{"x": 1, "z": "a"}, None]}),
-        _ROWS.append_column("more", pa.array([1, 2])),
-    ],
-    ids=["fewer", "name", "type", "field", "more"],
-)
-def test_files_with_other_columns_are_not(tmp_path: Path, rows: pa.Table) -> None:
-    """In name, type or number."""
-    assert not are_alike([_write(tmp_path / "a.parquet", _ROWS), _write(tmp_path / "b.parquet", rows)])
-
-
-def _write(path: Path, rows: pa.Table) -> str:
-    pq.write_table(rows, path)
-    return str(path)
