@@ -140,18 +140,23 @@ def tiering_round(tell: Tell) -> None:
 
     rows = 4_000_000
     with _server() as target, work.lake_on(target) as lake:
-        for key, beside in (("warm", 0), ("quiet", 0), ("busy", 2)):
+
+        def ratio(name: str, count: int) -> float:
             properties = {**work.TIERED, "table.datalake.format": "iceberg"}
-            table = lake.conn.create_table(f"fluss.proof_{key}", SCHEMA, buckets=2, properties=properties)
-            table.append(batches((rows if key != "warm" else 200_000) // BATCH_ROWS))
+            table = lake.conn.create_table(f"fluss.proof_{name}", SCHEMA, buckets=2, properties=properties)
+            table.append(batches(count // BATCH_ROWS))
+            begun = time.perf_counter()
+            lake.round(table)
+            rate = count / (time.perf_counter() - begun)
+            lake.conn.drop_table(str(table.path))
+            return rate / parquet_rate(count)
+
+        ratio("warm", 200_000)
+        for key, beside in (("quiet", 0), ("busy", 2)):
             others = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(beside)]
             for process in others:
                 process.start()
-            begun = time.perf_counter()
-            lake.round(table)
-            rate = rows / (time.perf_counter() - begun)
-            if key != "warm":
-                tell(key, rate / parquet_rate(rows))
+            tell(key, statistics.median(ratio(f"{key}_{turn}", rows) for turn in range(3)))
             for process in others:
                 process.kill()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_SAMPLE_ROWS = 1 << 16
+_SAMPLE_ROWS = 1 << 15
 #: Fewer rows are read quickly, whatever they are in.
 _ROWS_MIN = 1 << 17
 #: How much smaller than snappy it has to be.

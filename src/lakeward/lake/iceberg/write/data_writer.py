@@ -22,7 +22,7 @@ from lakeward.lake.iceberg.schema.types import FileRows
 from lakeward.lake.iceberg.write.file_statistics import FileStatistics
 from lakeward.lake.port import LakePlace, WriteResult
 from lakeward.lake.rows.parquet_codecs import with_codecs
-from lakeward.lake.rows.parquet_dictionaries import dictionary_columns
+from lakeward.lake.rows.parquet_dictionaries import dictionary_columns, with_dictionaries
 from lakeward.runtime.entropy import SystemEntropy
 
 _ROW_GROUP_ROWS = 1 << 19
@@ -74,7 +74,7 @@ class _Facts:
 
     @cached_property
     def dictionaries(self) -> list[str]:
-        """Columns that are worth one."""
+        """Columns that are worth one by their types."""
         return dictionary_columns(self.file_rows.schema)
 
     @cached_property
@@ -209,7 +209,8 @@ class DataFileWriter:
         name = f"{self._place.bucket:05}-{SystemEntropy().uuid()}.parquet"
         path = self._facts.locations.new_data_location(name, self._partition)
         self._paths.append(path)
-        return _OpenFile(self._io, path, self._file_rows.schema, with_codecs(self._codec, rows))
+        options = with_codecs(with_dictionaries(self._codec, rows), rows)
+        return _OpenFile(self._io, path, self._file_rows.schema, options)
 
     def _close(self) -> None:
         if self._open is None:

@@ -17,6 +17,7 @@ from lakeward.lake.paimon.schema.binary_row import EMPTY, of_arrow, to_binary
 from lakeward.lake.paimon.schema.shape import KEY_PREFIX, KIND, SEQUENCE, TableShape
 from lakeward.lake.paimon.write.value_bounds import value_bounds
 from lakeward.lake.rows.parquet_codecs import with_codecs
+from lakeward.lake.rows.parquet_dictionaries import with_dictionaries
 from lakeward.lake.rows.system_columns import OFFSET
 from lakeward.runtime.clock import SystemClock
 from lakeward.runtime.entropy import SystemEntropy
@@ -58,7 +59,7 @@ class ParquetFiles:
         for start in range(0, rows.num_rows, ROW_GROUP_ROWS):
             part = rows.slice(start, ROW_GROUP_ROWS)
             if self._open is None:
-                options = with_codecs(self._options, part)
+                options = with_codecs(with_dictionaries(self._options, part), part)
                 self._open = _OpenFile(self._new_path(), self._schema, options, bool(self._shape.keys))
             self._open.write(part)
             if self._open.bytes >= self._shape.target_bytes:
