@@ -21,7 +21,7 @@ from lakeward.model.principal import Principal
 from lakeward.query.duckdb.duck_tables import DuckTable
 from lakeward.query.duckdb.file_sql import local_path
 from lakeward.query.duckdb.hot_rows import HotLoader
-from lakeward.query.duckdb.hot_tables import hot_tables_of
+from lakeward.query.duckdb.hot_tables import KeptTable, hot_tables_of
 from lakeward.query.duckdb.sql_views import PlannedView
 from lakeward.query.lake.lake_cache import LakeCache
 from lakeward.runtime.clock import SystemClock
@@ -300,3 +300,21 @@ def _assert_as_new(lake: Warehouse, name: str, *queries: str) -> None:
             asked = sql.format(name)
             assert lake.conn.sql(asked).to_pylist() == other.sql(asked).to_pylist(), asked
             assert lake.conn.sql(asked).to_pylist() == other.sql(asked).to_pylist(), asked
+
+
+def test_one_question_is_enough_for_batches_of_ordinary_size(
+    lake: Warehouse, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two logs whose last batches have 2 MB, servers told one: the table was asked for by several questions."""
+    table = lake.conn.create_table(f"{database}.large", "id BIGINT, data BYTES", buckets=2, properties=TIERED)
+    table.append([{"id": 0, "data": b""}])
+    lake.round(table)
+    chance = random.Random(1)
+    for _ in range(8):  # some come to either bucket
+        table.append([{"id": i, "data": chance.randbytes(1000)} for i in range(2000)])
+    told: list[bool] = []
+    look = KeptTable.seen
+    monkeypatch.setattr(KeptTable, "seen", lambda *asked: told.append(look(*asked) is not None) or look(*asked))
+    for _ in range(3):
+        assert lake.conn.sql(f"SELECT count(*) AS n FROM {table.path}").to_pylist() == [{"n": 16_001}]
+    assert told == [True]

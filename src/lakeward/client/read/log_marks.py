@@ -32,8 +32,11 @@ from lakeward.rpc.channel import Channel
 
 _CLIENT = -1
 _FETCH_BYTES = 64 * 1024
-#: Of a fetch that is not repeated for batches that are too large for it: of all logs, and of one.
+#: Of a fetch that is not repeated for batches that are too large for it: of all logs, and of one. Servers count whole
+#: batches, of which little comes where columns can be left out.
 _ONCE_BYTES, _ONCE_BYTES_MAX = 16 << 20, 1 << 20
+_ONCE_LIGHT_BYTES_MAX = 16 << 20
+_ANSWER_BYTES = 1 << 30
 _IN_FLIGHT_MAX = 16
 _LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.DATE, TypeRoot.BIGINT)
 #: A log of which there is no mark: it ends earlier, or the batch cannot be had by its head alone.
@@ -81,9 +84,14 @@ async def log_ends(
 
     async def ask(channel: Channel, theirs: Sequence[Sequence[Place]]) -> None:
         room = min(max(_ONCE_BYTES // sum(map(len, theirs)), _FETCH_BYTES), _ONCE_BYTES_MAX)
-        tables = [_of_table(*one, here, room) for one, here in zip(asked, theirs, strict=True) if here]
+        tables = [
+            _of_table(info, offsets, here, _ONCE_LIGHT_BYTES_MAX if _light_column(info) else room)
+            for (info, offsets), here in zip(asked, theirs, strict=True)
+            if here
+        ]
+        bytes_max = min(sum(bucket.max_fetch_bytes for table in tables for bucket in table.buckets_req), _ANSWER_BYTES)
         try:
-            answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, _request(tables, _ONCE_BYTES))
+            answer: FetchLogResponse = await channel.request(Api.FETCH_LOG, _request(tables, bytes_max))
         except LakewardError:
             return
         told = {(t.table_id, b.partition_id, b.bucket_id): b for t in answer.tables_resp for b in t.buckets_resp}

@@ -29,6 +29,8 @@ _numbers = count()
 _idle: deque[KeptDatabase] = deque()
 #: One takes ten kilobytes.
 IDLE_MAX = 64
+#: Where tables are that outlive a query. It is made with the instance: ATTACH IF NOT EXISTS may fail beside another.
+KEPT_DATABASE = "lakeward_kept"
 #: Footers of files that were read before are remembered by path and time; their data is not, it would fill the memory.
 _SETTINGS = ("SET parquet_metadata_cache = true", "SET enable_external_file_cache = false")
 
@@ -180,5 +182,6 @@ def _open() -> Any:
     made = connect_duckdb(path)
     # What memory cannot hold does not go into the directory that the caller happens to stand in.
     spill = Path(tempfile.gettempdir()) / f"lakeward-duckdb-{os.getpid()}"
+    made.execute(f"ATTACH ':memory:' AS {KEPT_DATABASE}")
     made.execute(f"SET temp_directory = '{str(spill).replace(chr(39), chr(39) * 2)}'")
     return made

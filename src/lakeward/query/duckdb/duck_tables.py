@@ -10,11 +10,9 @@ from weakref import finalize
 
 import pyarrow as pa
 
-from lakeward.query.duckdb.duck_session import duck_cursor, give_rows
+from lakeward.query.duckdb.duck_session import KEPT_DATABASE, duck_cursor, give_rows
 from lakeward.query.duckdb.duck_types import select_sql, to_duck
 
-#: The database that such tables are in, beside those of queries.
-_DATABASE = "lakeward_kept"
 _numbers = count()
 #: Of a text or a list, beside what it holds and the offset that Arrow has for it.
 _POINTER_BYTES = 12
@@ -107,9 +105,7 @@ def _more_bytes(kind: pa.DataType) -> int:
 
 
 def _new_name() -> str:
-    with duck_cursor() as duck:
-        duck.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_DATABASE}")
-    return f"{_DATABASE}.main.kept_{next(_numbers)}"
+    return f"{KEPT_DATABASE}.main.kept_{next(_numbers)}"
 
 
 def _drop(name: str, process: int) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import duckdb
 import pyarrow as pa
 import pytest
 
+from lakeward.query.duckdb import duck_session
 from lakeward.query.duckdb.duck_session import duck_cursor
 from lakeward.query.duckdb.duck_tables import DuckTable, TooLargeError, row_bytes
 
@@ -60,3 +63,21 @@ def test_what_goes_wrong_in_a_source_is_raised() -> None:
 
     with pytest.raises(KeyError, match="gone"):
         DuckTable.of_batches(SCHEMA, fail(), 1000)
+
+
+def test_the_first_tables_of_a_process_may_be_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of a process's first join are: one in five such queries ended with an error."""
+    opened: dict[int, duckdb.DuckDBPyConnection] = {}
+    monkeypatch.setattr(duck_session, "_opened", opened)
+    for process in range(-20, 0):  # each is a process with an instance of its own
+        monkeypatch.setattr("os.getpid", lambda process=process: process)
+        duck_cursor()
+        together = Barrier(8)
+
+        def make(number: int, together: Barrier = together) -> list[object]:
+            together.wait(30)
+            return DuckTable.of_rows(pa.table({"n": [number]})).column("FROM {}")
+
+        with ThreadPoolExecutor(8) as threads:
+            assert list(threads.map(make, range(8))) == [[number] for number in range(8)]
+        opened[process].close()
