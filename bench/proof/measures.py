@@ -47,7 +47,7 @@ def raw(tell: Tell) -> None:
     """Shares of the loopback's rate; the middle of three, since one alone differs by a third."""
     from bench.server.raw_work import measure
 
-    warm_memory(1000)
+    warm_memory()
     with _server() as target:
         measure(target, 100)
         found = [measure(target) for _ in range(3)]
