@@ -29,8 +29,8 @@ from lakeward.records.batch.batch_header import BatchHeader
 from lakeward.records.batch.log_batch import BatchSpan, crc_is_right
 from lakeward.records.batch.predicate import Predicate, batch_may_match
 from lakeward.records.batch.projection import Projection, plan_projection, project_batch
-from lakeward.records.ipc.arrow_message import read_message
-from lakeward.records.ipc.arrow_structure import CheckedMessage, Node, check_structure, nodes_of
+from lakeward.records.ipc.arrow_structure import CheckedMessage, Node, nodes_of
+from lakeward.records.ipc.known_messages import KnownMessages
 from lakeward.records.row import compacted_row, indexed_row
 
 CHANGE_TYPES = ("+A", "+I", "-U", "+U", "-D")
@@ -76,12 +76,29 @@ class _Plan:
 
     written: Schema
     wire: pa.Schema
-    nodes: tuple[Node, ...]
-    #: The same with columns that the batch does not have yet: our server puts NULLs for them behind the others.
-    padded: tuple[Node, ...] | None
+    #: What messages must be, also with columns that the batch does not have yet: our server puts NULLs for them behind
+    #: the others.
+    messages: KnownMessages
     places: tuple[int | None, ...]
+    #: Whether the wire's columns are the asked ones.
+    is_whole: bool
     #: What is left out before anything is decoded; None when the server did so, or nothing is.
     surgery: Projection | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows of one batch, where they stand in the log, and what kinds of changes they are, if they are not appends."""
+
+    rows: pa.RecordBatch
+    count: int
+    first: int
+    at_ms: int
+    changes: NDArray[np.int8] | None
+
+    def slice(self, start: int, count: int) -> _Part:
+        changes = None if self.changes is None else self.changes[start : start + count]
+        return _Part(self.rows.slice(start, count), count, self.first + start, self.at_ms, changes)
 
 
 class LogDecoder:
@@ -108,8 +125,8 @@ class LogDecoder:
         self._check_crc = check_crc
         #: Whether offsets without rows were given up: compaction of a changelog leaves such offsets, nothing else does.
         self.tells_gaps = not info.descriptor.has_primary_key or not LOG_COMPACTION.read(info.descriptor.properties)
-        self._fields = arrow_schema(info.schema.select([c.name for c in self._columns]))
-        self.schema = pa.schema([*self._fields, *(METADATA_FIELDS if metadata_columns else ())])
+        self._asked = arrow_schema(info.schema.select([c.name for c in self._columns]))
+        self.schema = pa.schema([*self._asked, *METADATA_FIELDS]) if metadata_columns else self._asked
         self._schemas: dict[int, Schema | None] = {info.schema_id: info.schema}
         self._plans: dict[tuple[int, bool], _Plan] = {}
         self._made_appends = _CHANGE_TYPES.slice(0, 0)
@@ -162,18 +179,25 @@ class LogDecoder:
         places = tuple(by_id.get(c.id) for c in self._columns)
         new = [self._info.schema.columns[p] for p in self.projection if p >= len(written.columns)]
         padded = _nodes([*on_wire, *new]) if new and projected else None
-        return _Plan(written, wire, _nodes(on_wire), padded, places, surgery)
+        is_whole = wire.equals(self._asked, check_metadata=True)
+        return _Plan(written, wire, KnownMessages(_nodes(on_wire), padded), places, is_whole, surgery)
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
     def decode(self, chunk: Chunk) -> list[pa.RecordBatch]:
         """The wanted rows of a chunk; many small batches come out as one."""
-        found = list(self._decode_chunk(chunk))
-        if len(found) > 1 and sum(b.num_rows for b in found) < len(found) * _SMALL_ROWS:
-            return [pa.concat_batches(found)]
-        return found
+        parts = list(self._decode_chunk(chunk))
+        if sum(part.count for part in parts) < len(parts) * _SMALL_ROWS:
+            return [self._join(chunk.bucket, parts)]
+        return [self._join(chunk.bucket, [part]) for part in parts]
 
-    def _decode_chunk(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    def _join(self, bucket: int, parts: Sequence[_Part]) -> pa.RecordBatch:
+        rows = parts[0].rows if len(parts) == 1 else pa.concat_batches([part.rows for part in parts])
+        if not self._metadata_columns:
+            return rows
+        return pa.RecordBatch.from_arrays([*rows.columns, *self._metadata(bucket, parts)], schema=self.schema)
+
+    def _decode_chunk(self, chunk: Chunk) -> Iterator[_Part]:
         expected = chunk.from_offset
         tells_gaps = self.tells_gaps and (self._where is None or chunk.unfiltered)  # filtering leaves out whole batches
         for span in batches_of(chunk.data):
@@ -189,16 +213,16 @@ class LogDecoder:
                 last = min(last, chunk.to_offset - header.base_offset)
             if first >= last:
                 continue
-            batch = self._decode_batch(chunk, span)
-            if batch is not None and first < batch.num_rows:
-                yield batch if (first, last) == (0, header.record_count) else batch.slice(first, last - first)
+            part = self._decode_batch(chunk, span)
+            if part is not None:
+                yield part if (first, last) == (0, part.count) else part.slice(first, last - first)
 
     def _take_gap(self, chunk: Chunk, start: int, stop: int) -> None:
         stop = stop if chunk.to_offset is None else min(stop, chunk.to_offset)
         if start < stop:
             self._damage.take_gap(chunk.id, start, stop)
 
-    def _decode_batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch | None:
+    def _decode_batch(self, chunk: Chunk, span: BatchSpan) -> _Part | None:
         """The rows of a batch; None when none are wanted, or when they cannot be read and are left out on purpose."""
         header = span.header
         try:
@@ -235,7 +259,7 @@ class LogDecoder:
         except CorruptError:
             return True  # the rows may be good all the same
 
-    def _batch(self, chunk: Chunk, span: BatchSpan) -> pa.RecordBatch:
+    def _batch(self, chunk: Chunk, span: BatchSpan) -> _Part:
         header = span.header
         plan = self._plan(header.schema_id, chunk.projected)
         if plan.surgery is None:
@@ -243,16 +267,16 @@ class LogDecoder:
         else:
             pieces, _ = project_batch(chunk.data, span, plan.surgery)
             payload = memoryview(b"".join(pieces))[header.header_bytes :]
+        count = header.record_count
         rows, changes = self._rows(plan, header, payload)
-        arrays = self._arrange(plan, rows, header.record_count)
-        if self._metadata_columns:
-            arrays += self._metadata(chunk.bucket, span, changes)
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        if not plan.is_whole or rows is None or rows.num_columns != len(plan.places):
+            rows = pa.RecordBatch.from_arrays(self._arrange(plan, rows, count), schema=self._asked)
+        return _Part(rows, count, header.base_offset, header.commit_timestamp_ms, changes)
 
     def _arrange(self, plan: _Plan, rows: pa.RecordBatch | None, count: int) -> list[pa.Array]:
         return [
             pa.nulls(count, field.type) if place is None or rows is None else rows.column(place)
-            for place, field in zip(plan.places, self._fields, strict=True)
+            for place, field in zip(plan.places, self._asked, strict=True)
         ]
 
     def _rows(
@@ -273,9 +297,7 @@ class LogDecoder:
             payload = payload[header.record_count :]
         if not len(plan.wire):
             return None, changes
-        message = read_message(payload, 0, len(payload))
-        nodes = plan.nodes if message.node_count == len(plan.nodes) or plan.padded is None else plan.padded
-        checked = check_structure(payload, message, nodes, header.record_count)
+        checked = plan.messages.check(payload, header.record_count)
         self._check_memory(checked, header.record_count)
         rows = pa.ipc.read_record_batch(pa.py_buffer(payload), plan.wire)
         check_values(rows, in_range=header.append_only)
@@ -291,16 +313,23 @@ class LogDecoder:
                 f"{bytes_max} ({SCANNER_BATCH_MAX.key})"
             )
 
-    def _metadata(self, bucket: int, span: BatchSpan, changes: NDArray[np.int8] | None) -> list[pa.Array]:
-        header = span.header
-        count = header.record_count
-        kinds = self._appends(count) if changes is None else _CHANGE_TYPES.take(pa.array(changes))
+    def _metadata(self, bucket: int, parts: Sequence[_Part]) -> list[pa.Array]:
+        counts = np.array([part.count for part in parts])
+        count = int(counts.sum())
+        before = np.array([part.first for part in parts]) - (np.cumsum(counts) - counts)
+        times = np.repeat(np.array([part.at_ms for part in parts], np.int64), counts)
         return [
             pa.array(np.full(count, bucket, np.int32)),
-            pa.array(np.arange(header.base_offset, header.base_offset + count, dtype=np.int64)),
-            pa.array(np.full(count, header.commit_timestamp_ms, np.int64)).view(METADATA_FIELDS[2].type),
-            kinds,
+            pa.array(np.repeat(before, counts) + np.arange(count)),
+            pa.array(times).view(METADATA_FIELDS[2].type),
+            self._change_types(count, parts),
         ]
+
+    def _change_types(self, count: int, parts: Sequence[_Part]) -> pa.Array:
+        if all(part.changes is None for part in parts):
+            return self._appends(count)
+        kinds = [np.zeros(part.count, np.int8) if part.changes is None else part.changes for part in parts]
+        return _CHANGE_TYPES.take(pa.array(np.concatenate(kinds)))
 
     def _appends(self, count: int) -> pa.Array:
         """The change types of plain rows: they are all the same, so those of the largest batch serve every other."""

@@ -212,3 +212,17 @@ def test_offsets_without_rows_were_given_up_unless_a_changelog_is_compacted() ->
         rows = decoder.decode(Chunk(memoryview(data), 0, 0, None, projected=False))
         assert [i for batch in rows for i in batch.column("id").to_pylist()] == [1, 2, 3, 4]
         assert [(one.start, one.stop) for one in damage.left_out] == told
+
+
+def test_where_rows_stand_is_told_of_many_small_batches_together() -> None:
+    """Some with changes, one begun in the middle, some with offsets between them."""
+    batches = [ids_batch([i, i]) for i in range(3)]
+    batches.append(arrow_batch(pa.record_batch({"id": [7, 8]}), change_types=bytes([1, 4])))
+    for number, batch in enumerate(batches):
+        stamp(batch, 0, 10 * number, number)
+    decoder = LogDecoder(table_info("id BIGINT"), metadata_columns=True)
+    (out,) = decoder.decode(chunk(b"".join(batches), 1, 32))
+    assert out.column("_offset").to_pylist() == [1, 10, 11, 20, 21, 30, 31]
+    assert out.column("id").to_pylist() == [0, 1, 1, 2, 2, 7, 8]
+    assert out.column("_change_type").to_pylist() == ["+A"] * 5 + ["+I", "-D"]
+    assert out.column("_timestamp").cast("int64").to_pylist() == [0, 1, 1, 2, 2, 3, 3]
