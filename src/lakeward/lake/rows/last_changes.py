@@ -18,20 +18,25 @@ os.environ.setdefault("ACERO_ALIGNMENT_HANDLING", "ignore")
 
 def last_changes(changes: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The last row of each key, in the order of the log."""
-    if _ascends(changes, keys):
-        return changes
-    columns = changes.select(keys)
-    repeats = _repeats(columns)
+    last = which_are_last(changes.select(list(keys)))
+    return changes if last is None else changes.filter(pa.array(last))
+
+
+def which_are_last(keys: pa.Table) -> NDArray[np.bool_] | None:
+    """Of keys in the order of the log, the last of each; None says that each is there once."""
+    if _ascends(keys):
+        return None
+    repeats = _repeats(keys)
     at = np.flatnonzero(repeats)
     if not len(at):
-        return changes
-    numbered = columns.take(pa.array(at)).append_column(_ROW, pa.array(at))
-    last = numbered.group_by(list(keys), use_threads=False).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
+        return None
+    numbered = keys.take(pa.array(at)).append_column(_ROW, pa.array(at))
+    last = numbered.group_by(keys.column_names, use_threads=False).aggregate([(_ROW, "max")])[f"{_ROW}_max"]
     if len(last) == len(at):
-        return changes
+        return None
     kept = ~repeats
     kept[last.to_numpy()] = True
-    return changes.filter(pa.array(kept))
+    return kept
 
 
 def _repeats(keys: pa.Table) -> NDArray[np.bool_]:
@@ -47,9 +52,9 @@ def _repeats(keys: pa.Table) -> NDArray[np.bool_]:
     return found
 
 
-def _ascends(changes: pa.Table, keys: Sequence[str]) -> bool:
+def _ascends(keys: pa.Table) -> bool:
     """Whether no key can be there twice, since each is greater than the one before it: seen without a hash table."""
-    if len(keys) != 1 or not pa.types.is_integer(changes.schema.field(keys[0]).type) or changes[keys[0]].null_count:
+    if keys.num_columns != 1 or not pa.types.is_integer(keys.schema.field(0).type) or keys.column(0).null_count:
         return False
-    values = changes[keys[0]].to_numpy()
+    values = keys.column(0).to_numpy()
     return bool((values[1:] > values[:-1]).all())

@@ -7,13 +7,15 @@ only the tail is held. The planner bounds it (TAIL_CHANGES_MAX); beyond, the ser
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from lakeward.lake.rows.last_changes import last_changes
+from lakeward.lake.rows.last_changes import which_are_last
 from lakeward.query.read.key_ranges import KeyRanges
 from lakeward.query.read.key_set import KeySet
 
@@ -27,13 +29,22 @@ class Tail:
     def __init__(self, changes: pa.Table, keys: Sequence[str]) -> None:
         """`changes` in the order of the log, with `_change_type` and the key."""
         self._keys = list(keys)
-        after = changes.filter(pc.not_equal(changes[_CHANGE], _BEFORE))
-        last = last_changes(after, self._keys)
-        self._touched = last.select(self._keys).combine_chunks()
+        kinds = changes[_CHANGE]
+        is_kept = _mask(pc.not_equal(kinds, _BEFORE))
+        touched = changes.select(self._keys).filter(pa.array(is_kept))
+        last = which_are_last(touched)
+        if last is not None:
+            touched = touched.filter(pa.array(last))
+            is_kept[is_kept] = last
+        self._touched = touched.combine_chunks()
         self._ranges = KeyRanges(self._touched)
-        self._set = KeySet.of(self._touched)
-        #: The rows that the changes led to.
-        self.rows: pa.Table = last.filter(pc.not_equal(last[_CHANGE], _DELETED))
+        is_kept &= _mask(pc.not_equal(kinds, _DELETED))
+        #: The rows that the changes led to. All columns are copied once, with their texts.
+        self.rows: pa.Table = changes if is_kept.all() else changes.filter(pa.array(is_kept))
+
+    @cached_property
+    def _set(self) -> KeySet | None:
+        return KeySet.of(self._touched)  # for rows that are looked at here; DuckDB has its own ways
 
     @property
     def keys(self) -> pa.Table:
@@ -69,3 +80,8 @@ class Tail:
         numbered = keys.append_column(_ROW, pa.array(np.arange(rows.num_rows)))
         left = numbered.join(self._touched, self._keys, join_type="left anti", use_threads=False)
         return rows.take(pa.array(np.sort(left[_ROW].to_numpy())))
+
+
+def _mask(found: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Which are so, to be written to; no row is without a kind."""
+    return np.array(found, np.bool_)
