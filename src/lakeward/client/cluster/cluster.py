@@ -156,6 +156,7 @@ class Cluster:
             await self.remote.close()
         self.lines.close()
         self._vigil.close()
+        self.metadata.close()
         await self.pool.close()
         self.workers.shutdown(wait=False, cancel_futures=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lakeward.client.cluster.absence import Absence
+from lakeward.client.cluster.shared_questions import SharedQuestions
 from lakeward.client.forms.results import ServerInfo
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
 from lakeward.model.bucket import TableBucket
@@ -60,6 +61,7 @@ class MetadataCache:
         self._table_ids: dict[TablePath, int] = {}
         self._partition_ids: dict[tuple[int, str], int] = {}
         self._dropped_partitions: set[int] = set()
+        self._questions = SharedQuestions(self._refresh)
         self.coordinator: Address | None = None
         self.servers: list[ServerInfo] = []
 
@@ -122,13 +124,20 @@ class MetadataCache:
 
     async def refresh(self, path: TablePath | None = None, partitions: Iterable[str] = ()) -> None:
         """Ask the cluster for its servers and, given a table, for its buckets' leaders; waits while all are away."""
+        await self._questions.ask(path, partitions)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._questions.close()
+
+    async def _refresh(self, path: TablePath | None, partitions: frozenset[str]) -> None:
         ask = MetadataRequest()
         if path is not None:
             ask = MetadataRequest(
                 table_path=(PbTablePath(database_name=path.database, table_name=path.table),),
                 partitions_path=tuple(
                     PbPhysicalTablePath(database_name=path.database, table_name=path.table, partition_name=name)
-                    for name in partitions
+                    for name in sorted(partitions)
                 ),
             )
         self._learn(await self._ask(ask))
