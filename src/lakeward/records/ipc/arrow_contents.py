@@ -7,6 +7,7 @@ Values that are NULL are nobody's, and may be anything.
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ _I64 = struct.Struct("<q")
 _LENGTH_BYTES = 8
 _STORED_RAW = -1
 _DAY_S = 86_400
+#: So many values are looked at one by one sooner than by numpy.
+_FEW = 16
 _CONTINUES = 0x80
 """The two highest bits of a byte that is not the first of its character."""
 
@@ -68,12 +71,14 @@ def check_contents(data: Buffer, checked: CheckedMessage, schema_nodes: tuple[No
             continue
         match node.type.root:
             case TypeRoot.CHAR | TypeRoot.STRING:
-                offsets = _offsets(node, parts[0], length, len(parts[1]))
-                _check_text(node, parts[1], offsets, valid)
+                first, last = _span(node, parts[0], length, len(parts[1]))
+                text = bytes(parts[1][first:last])
+                if not text.isascii():
+                    _check_text(node, text, np.frombuffer(parts[0], "<i4", length + 1), valid)
             case TypeRoot.BYTES:
-                _offsets(node, parts[0], length, len(parts[1]))
+                _span(node, parts[0], length, len(parts[1]))
             case TypeRoot.ARRAY | TypeRoot.MAP:
-                _offsets(node, parts[0], length, numbers[2 * i + 2])
+                _span(node, parts[0], length, numbers[2 * i + 2])
             case TypeRoot.DECIMAL:
                 _refuse(node, _too_many_digits(parts[0], length, node.type), valid)
             case TypeRoot.TIME:
@@ -90,23 +95,25 @@ def _valid(node: Node, validity: memoryview | bytes, length: int, nulls: int) ->
     return valid
 
 
-def _offsets(node: Node, raw: memoryview | bytes, length: int, end: int) -> I32:
-    offsets: I32 = np.frombuffer(raw, "<i4", length + 1)
-    if offsets[0] < 0 or int(offsets[-1]) > end or bool((offsets[1:] < offsets[:-1]).any()):
+def _span(node: Node, raw: memoryview | bytes, length: int, end: int) -> tuple[int, int]:
+    """Where the first value begins and the last one ends; offsets may not fall, nor leave what they point into."""
+    if length <= _FEW:
+        few = struct.unpack_from(f"<{length + 1}i", raw)
+        first, last, falls = few[0], few[-1], any(b < a for a, b in pairwise(few))
+    else:
+        offsets: I32 = np.frombuffer(raw, "<i4", length + 1)
+        first, last, falls = int(offsets[0]), int(offsets[-1]), bool((offsets[1:] < offsets[:-1]).any())
+    if first < 0 or last > end or falls:
         raise damage_error(f"the offsets of column {node.name} fall, or leave its {end} bytes or elements")
-    return offsets
+    return first, last
 
 
-def _check_text(node: Node, data: memoryview | bytes, offsets: I32, valid: Bools | None) -> None:
+def _check_text(node: Node, text: bytes, offsets: I32, valid: Bools | None) -> None:
     first, last = int(offsets[0]), int(offsets[-1])
-    units = np.frombuffer(data, np.uint8)[first:last]
-    if not len(units) or units.max() < _CONTINUES:
-        return
-    text = units.tobytes()
     try:
         text.decode()
         begins = offsets[:-1][offsets[:-1] < last] - first
-        if not bool(((units[begins] & 0xC0) == _CONTINUES).any()):
+        if not bool(((np.frombuffer(text, np.uint8)[begins] & 0xC0) == _CONTINUES).any()):
             return
     except UnicodeDecodeError:
         pass

@@ -19,8 +19,9 @@ from lakeward.records.arrow.row_batches import APPEND_ONLY, records_of
 from lakeward.records.batch.batch_header import HEADER_BYTES
 from lakeward.records.batch.log_batch import BatchSpan
 from lakeward.records.batch.statistics import parse_statistics
-from lakeward.records.ipc.arrow_message import NO_CODEC, read_message
-from lakeward.records.ipc.arrow_structure import Node, check_structure, nodes_of
+from lakeward.records.ipc.arrow_message import NO_CODEC
+from lakeward.records.ipc.arrow_structure import Node, nodes_of
+from lakeward.records.ipc.known_messages import KnownMessages
 from lakeward.records.row import compacted_row, indexed_row
 from lakeward.records.row.row_codec import RowFormat
 from lakeward.server.catalog.catalog import Catalog
@@ -64,7 +65,7 @@ class AppendChecks:
     def __init__(self, catalog: Catalog, *, looks_at_contents: bool) -> None:
         self._catalog = catalog
         self._looks_at_contents = looks_at_contents
-        self._nodes: dict[tuple[int, int], tuple[Node, ...]] = {}
+        self._schemas: dict[tuple[int, int], tuple[tuple[Node, ...], KnownMessages]] = {}
 
     def check(self, table: TableInfo, bucket: TableBucket, data: memoryview, spans: list[BatchSpan]) -> None:
         """Refuse batches that readers could not read."""
@@ -108,9 +109,10 @@ class AppendChecks:
             at += header.record_count
         if at == span.end and not header.record_count:
             return
-        message = read_message(data, at, span.end)
-        nodes = self._schema_nodes(table_id, header.schema_id, schema)
-        checked = check_structure(data, message, nodes, header.record_count)
+        nodes, messages = self._of_schema(table_id, header.schema_id, schema)
+        payload = data[at : span.end]
+        checked = messages.check(payload, header.record_count)
+        message = checked.message
         most = max(_RAW_BYTES_MAX, _RATIO_MAX * message.body_bytes)
         if sum(checked.sizes) > most:
             raise _unfit(f"its rows take {sum(checked.sizes)} bytes, over the limit of {most}; write fewer at once")
@@ -118,9 +120,9 @@ class AppendChecks:
             from lakeward.records.ipc.arrow_contents import check_contents  # loads numpy, which nothing else here needs
 
             if message.codec == NO_CODEC:
-                check_contents(data, checked, nodes)
+                check_contents(payload, checked, nodes)
             else:
-                rest.add(partial(check_contents, data, checked, nodes), sum(checked.sizes))
+                rest.add(partial(check_contents, payload, checked, nodes), sum(checked.sizes))
 
     def _check_rows(self, form: RowFormat, schema: Schema, data: memoryview, span: BatchSpan) -> None:
         """Rows of the INDEXED and COMPACTED formats, one at a time: no client of today writes many of them."""
@@ -135,11 +137,12 @@ class AppendChecks:
                 if value is None and not column.type.nullable:
                     raise _unfit(f"column {column.name} must not be NULL")
 
-    def _schema_nodes(self, table_id: int, schema_id: int, schema: Schema) -> tuple[Node, ...]:
-        nodes = self._nodes.get((table_id, schema_id))
-        if nodes is None:
-            nodes = self._nodes[table_id, schema_id] = nodes_of(schema)
-        return nodes
+    def _of_schema(self, table_id: int, schema_id: int, schema: Schema) -> tuple[tuple[Node, ...], KnownMessages]:
+        found = self._schemas.get((table_id, schema_id))
+        if found is None:
+            nodes = nodes_of(schema)
+            found = self._schemas[table_id, schema_id] = nodes, KnownMessages(nodes)
+        return found
 
 
 def refusal(table: TablePath, bucket: TableBucket, wrong: LakewardError) -> LakewardError:
