@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Generic, NoReturn, TypeVar
 
 from lakeward.errors import ErrorCode
@@ -25,6 +25,7 @@ class LoopThread:
         self._loop = _new_loop()
         self._process = os.getpid()
         self._closing: set[asyncio.Task[None]] = set()
+        self._stops = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
@@ -59,14 +60,30 @@ class LoopThread:
             )
         job = _Job(self._loop, work)
         try:
-            self._loop.call_soon_threadsafe(job.start)
+            self._post(self._begin, job)
             while not job.has_ended(_LOOK_UP_S):
-                pass
+                if self._loop.is_closed():  # by another thread, before the loop came to it
+                    job.forget()
         except BaseException:  # what a signal made of it; at whatever moment, what was begun is ended first
-            self._loop.call_soon_threadsafe(job.cancel)
+            self._post(job.cancel)
             job.has_ended(_CANCEL_S)  # what it used may be closed now
             raise
         return job.result()
+
+    def _begin(self, job: _Job[Any]) -> None:
+        """Start a job, on the loop; what comes while tasks are being cancelled would be left over."""
+        if self._stops:
+            job.forget()
+        else:
+            job.start()
+
+    def _post(self, act: Callable[..., None], *arguments: Any) -> None:
+        """Have something called on the loop, unless that was closed this very moment."""
+        try:
+            self._loop.call_soon_threadsafe(act, *arguments)
+        except RuntimeError:
+            if not self.closed:
+                raise
 
     def let_go(self, generator: AsyncGenerator[Any, None]) -> None:
         """Close an async generator that nobody reads on.
@@ -94,9 +111,15 @@ class LoopThread:
         """Stop the loop and end the thread; harmless when done before, and in a process that was forked from it."""
         if self.closed or self.is_copy:
             return
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._post(self._stop)
         self._thread.join()
         self._loop.close()
+
+    def _stop(self) -> None:
+        """Once only: what stops the loop again would stop it while it cleans up."""
+        if not self._stops:
+            self._stops = True
+            self._loop.stop()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -116,6 +139,7 @@ class CallersLoop(LoopThread):
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._closing = set()
+        self._stops = False
         self._left = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
@@ -161,6 +185,11 @@ class _Job(Generic[T]):
         else:
             self._end()
 
+    def forget(self) -> None:
+        """End it before it is begun, where it never will be."""
+        if not self._is_done:
+            self._end()
+
     def _end(self) -> None:
         self._work.close()  # what was cancelled before its first step would be said to have been forgotten
         self._is_done = True
@@ -168,11 +197,12 @@ class _Job(Generic[T]):
 
     def result(self) -> T:
         """What came of it, once it has ended."""
-        assert self._task is not None
         try:
-            return self._task.result()
+            if self._task is not None:
+                return self._task.result()
         except asyncio.CancelledError:
-            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed meanwhile.") from None
+            pass
+        raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed meanwhile.")
 
 
 async def _await(work: Awaitable[T]) -> T:

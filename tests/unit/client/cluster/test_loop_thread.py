@@ -12,6 +12,7 @@ import sys
 import threading
 import warnings
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,46 @@ def test_what_waits_while_the_loop_is_closed_hears_why() -> None:
     assert begun.wait(10)
     loop.close()
     waiting.join(10)
+    assert heard == ["The connection was closed meanwhile."]
+
+
+def test_work_that_comes_while_the_loop_cleans_up_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread closes the connection at that moment: nobody would cancel the work, and nobody go on with it."""
+    loop = LoopThread("test-loop-closing")
+    cleans_up, goes_on = threading.Event(), threading.Event()
+    has_ended = _Job.has_ended
+    heard: list[str] = []
+
+    async def slow_to_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleans_up.set()
+            goes_on.wait(10)
+
+    async def start() -> asyncio.Task[None]:
+        task = asyncio.create_task(slow_to_end())
+        await asyncio.sleep(0)
+        return task
+
+    def wait(job: _Job[Any], patience_s: float) -> bool:
+        goes_on.set()
+        return has_ended(job, patience_s)
+
+    def ask() -> None:
+        with pytest.raises(LakewardError) as told:
+            loop.run(asyncio.Event().wait())
+        heard.append(told.value.message)
+
+    loop.run(start())
+    monkeypatch.setattr(_Job, "has_ended", wait)
+    closing = threading.Thread(target=loop.close)
+    closing.start()
+    assert cleans_up.wait(10)
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    for thread in (closing, asking):
+        thread.join(10)
     assert heard == ["The connection was closed meanwhile."]
 
 
@@ -201,7 +242,6 @@ def test_what_is_left_half_read_may_be_let_go_of_anywhere() -> None:
 def test_a_program_may_end_with_something_half_read() -> None:
     """The loop's thread is dead by then: nobody waits for it."""
     program = """
-from lakeward.client.blocking.sync_scan import iterate
 from lakeward.client.cluster.loop_thread import LoopThread
 
 async def endless():
