@@ -61,9 +61,14 @@ def iterate(loop: LoopThread, batches: AsyncGenerator[pa.RecordBatch, None]) -> 
     try:
         while True:
             try:
-                batch = loop.run(anext(batches))
+                batch = loop.run(_next(batches))
             except StopAsyncIteration:
                 return
             yield batch
     finally:
         loop.let_go(batches)
+
+
+async def _next(batches: AsyncGenerator[pa.RecordBatch, None]) -> pa.RecordBatch:
+    """The next batch, asked for on the loop: only what a loop has seen begin does it close when it ends."""
+    return await anext(batches)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from lakeward.client.blocking.sync_scan import iterate
 from lakeward.client.cluster.loop_thread import LoopThread, _Job
 from lakeward.errors import LakewardError
 
@@ -132,6 +133,25 @@ def test_work_that_comes_while_the_loop_cleans_up_is_not_waited_for(monkeypatch:
     assert heard == ["The connection was closed meanwhile."]
 
 
+def test_a_generator_that_is_half_read_ends_with_the_loop() -> None:
+    """Python would end it when the garbage is collected, on a loop that is closed, with a traceback."""
+    loop = LoopThread("test-loop-half-read")
+    ended = threading.Event()
+
+    async def batches() -> AsyncGenerator[Any, None]:
+        try:
+            for number in range(2):
+                yield number
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    reading = iterate(loop, batches())
+    assert next(reading) == 0
+    loop.close()
+    assert ended.is_set()
+
+
 def test_it_stays_in_its_process() -> None:
     """Neither pickled nor copied, and the refusal says what to do instead."""
     loop = LoopThread("test-loop-pickled")
@@ -242,6 +262,8 @@ def test_what_is_left_half_read_may_be_let_go_of_anywhere() -> None:
 def test_a_program_may_end_with_something_half_read() -> None:
     """The loop's thread is dead by then: nobody waits for it."""
     program = """
+from lakeward.client.blocking.sync_scan import iterate
+from lakeward.client.blocking.sync_scan import iterate
 from lakeward.client.cluster.loop_thread import LoopThread
 
 async def endless():
