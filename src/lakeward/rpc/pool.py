@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from lakeward.errors import ErrorCode
+from lakeward.errors import ErrorCode, LakewardError
 from lakeward.rpc.channel import CONNECT_TIMEOUT_MS, Channel
 from lakeward.rpc.client_security import OPEN, ClientSecurity
 
@@ -55,11 +55,13 @@ class ChannelPool:
             channel = await Channel.open(
                 host, port, connect_timeout_ms=self._connect_timeout_ms, security=self._security
             )
+        except asyncio.CancelledError:  # by close(): those who wait for it have not been cancelled themselves
+            raise _closed_meanwhile() from None
         finally:
             del self._opening[key]
         if self._closed:
             channel.close()
-            raise ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed while it was being opened.")
+            raise _closed_meanwhile()
         self._channels[key] = channel
         if self._silence is not None:
             silence_s, act = self._silence
@@ -80,6 +82,10 @@ class ChannelPool:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+
+
+def _closed_meanwhile() -> LakewardError:
+    return ErrorCode.OPERATION_NOT_ATTEMPTED.error("The connection was closed while it was being opened.")
 
 
 def _retrieve(opening: asyncio.Task[Channel]) -> None:

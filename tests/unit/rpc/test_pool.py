@@ -100,3 +100,21 @@ async def test_all_channels_to_one_address_are_hung_up(opened: list[Opened]) -> 
     pool.hang_up("a", 9, "It is gone.")
     assert [(one.address[0], one.closed) for one in opened] == [("a", True), ("a", True), ("b", False)]
     assert opened[0].why == "It is gone."
+
+
+async def test_who_waits_for_a_channel_when_the_pool_is_closed_is_not_cancelled(
+    opened: list[Opened], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error with words: a task that hears that it was cancelled ends without one, and its reader waits for ever."""
+
+    async def never(host: str, port: int, *, connect_timeout_ms: float, security: object) -> Opened:
+        return await asyncio.Event().wait() or Opened(host, port)
+
+    monkeypatch.setattr(Channel, "open", never)
+    pool = ChannelPool()
+    waiting = asyncio.ensure_future(pool.channel("a", 9))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await pool.close()
+    with pytest.raises(LakewardError, match="closed while it was being opened"):
+        await waiting

@@ -1,6 +1,7 @@
 """What everything on one connection shares.
 
-cluster           settings, channels, metadata, worker threads
+cluster           settings, channels, metadata, worker threads, as one
+workers           its threads, on which rows are encoded and decoded
 metadata_cache    who leads which bucket; refreshed when a server says it is not the leader
 shared_questions  many who ask about the same table ask once
 patience          a request to a leader, repeated while it moves

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -13,6 +12,7 @@ from weakref import WeakSet
 from lakeward.client.cluster.direct_lines import DirectLines
 from lakeward.client.cluster.metadata_cache import Address, MetadataCache
 from lakeward.client.cluster.vigil import Vigil
+from lakeward.client.cluster.workers import Workers
 from lakeward.client.forms.settings import ClientSettings
 from lakeward.client.remote.sources import RemoteSegments
 from lakeward.errors import ErrorCode, LakewardError, RetriableError
@@ -57,7 +57,7 @@ class Cluster:
         )
         self._vigil = Vigil(self.pool, self.metadata)
         self.pool.on_silence(settings.silence_ms / 1000, self._vigil.doubt)
-        self.workers = ThreadPoolExecutor(min(os.cpu_count() or 2, _WORKERS_MAX), thread_name_prefix="lakeward-worker")
+        self.workers = Workers(min(os.cpu_count() or 2, _WORKERS_MAX), "lakeward-worker")
         self.lines = DirectLines(settings, self.workers, self._vigil)
         #: Writers that hold rows, and that no `async with` will close.
         self.unclosed: WeakSet[Finishes] = WeakSet()
@@ -158,7 +158,7 @@ class Cluster:
         self._vigil.close()
         self.metadata.close()
         await self.pool.close()
-        self.workers.shutdown(wait=False, cancel_futures=True)
+        self.workers.end()
 
 
 def addresses(bootstrap: str | Sequence[str]) -> list[Address]:

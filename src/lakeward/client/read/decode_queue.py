@@ -109,5 +109,6 @@ class DecodeQueue(Generic[T]):
         """Forget everything."""
         self._chunks.clear()
         for job, _ in self._jobs:
-            job.cancel()
+            if not job.cancel() and not job.cancelled():
+                job.exception()  # an earlier one was told, and is enough
         self._jobs.clear()

@@ -257,8 +257,8 @@ class LogFetcher(Generic[T]):
             else:
                 try:
                     self._take_reply(cursor, reply)
-                except CorruptError as no_batch:
-                    self._on_failure([cursor], no_batch)
+                except LakewardError as not_taken:  # no batch, or nobody to decode it
+                    self._on_failure([cursor], not_taken)
                 else:
                     (idle if cursor.next_offset == before else served).append(cursor)
             starved = starved and cursor.next_offset == before and not cursor.caught_up

@@ -13,6 +13,7 @@ from fake_cluster import Asked, FakeCluster, table_info
 from log_fetches import ids, place, point_to, read_all
 from remote_segments import batches, fetch_info, put_segment, told
 
+from lakeward.client.cluster.workers import Workers
 from lakeward.client.decode.log_decoder import LogDecoder
 from lakeward.client.forms.damage import Damage
 from lakeward.client.read.log_fetcher import LogFetcher
@@ -443,3 +444,17 @@ async def test_offsets_that_a_server_passes_over_without_a_filter_are_noted(clus
         asked.answer.set_result(FetchLogResponse(tables_resp=(answer,)))
         assert ids(*await read_all(fetcher)) == [1, 2]
     assert [(one.start, one.stop, one.missing) for one in damage.left_out] == [(2, 9, True)]
+
+
+async def test_a_read_whose_connection_is_closed_under_it_ends(cluster: FakeCluster) -> None:
+    """An answer may come when there is nobody left to decode it."""
+    workers = cluster.workers = Workers(1, "test-closed")
+    fetcher = fetcher_of(cluster)
+    async with fetcher:
+        fetcher.subscribe(place(0), 0, 9000)
+        reading = asyncio.ensure_future(anext(fetcher))
+        asked = await cluster.channel.next()
+        workers.end()
+        reply(asked, b0=ids_batch(range(9000)))
+        with pytest.raises(LakewardError, match="closed meanwhile"):
+            await asyncio.wait_for(reading, 10)
