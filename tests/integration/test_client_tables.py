@@ -149,6 +149,46 @@ def test_partitions_come_and_go(conn: lakeward.Connection, database: str) -> Non
         table.create_partition({"dt": "2024-01-15"})
 
 
+def test_a_partition_that_another_has_dropped_is_read_as_gone_and_written_anew(
+    server: Any, conn: lakeward.Connection, database: str
+) -> None:
+    """A table that was open all the time knows the dropped one, and its successor is another."""
+    table = conn.create_table(
+        f"{database}.p",
+        "p STRING, id INT, at INT",
+        primary_key=["p", "id", "at"],
+        partition_by=["p"],
+        bucket_by=["id"],
+    )
+    keys = [("a", 1, 1), ("b", 1, 1)]
+    table.upsert([{"p": p, "id": id_, "at": at} for p, id_, at in keys])
+    with lakeward.connect(server.bootstrap) as other:
+        elsewhere = other.table(f"{database}.p")
+        for look_up in (lambda: table.lookup(keys, missing="drop"), lambda: table.lookup_prefix([k[:2] for k in keys])):
+            assert look_up()["p"].to_pylist() == ["a", "b"]
+            elsewhere.drop_partition({"p": "a"})
+            assert look_up()["p"].to_pylist() == ["b"]
+            elsewhere.upsert([{"p": "a", "id": 1, "at": 1}])
+            assert look_up()["p"].to_pylist() == ["a", "b"]
+        for _ in range(2):
+            elsewhere.drop_partition({"p": "a"})
+            with pytest.raises(lakeward.NotFoundError, match="partition"):
+                table.upsert([{"p": "a", "id": 2, "at": 2}])
+            table.upsert([{"p": "a", "id": 2, "at": 2}])
+            assert table.lookup(("a", 2, 2))["id"].to_pylist() == [2]
+
+
+def test_rows_that_wait_while_their_partition_is_dropped_are_told(conn: lakeward.Connection, database: str) -> None:
+    """They are not sent any more, nor is a new partition made of them that nobody asked for."""
+    table = conn.create_table(f"{database}.p", "id INT, p STRING", partition_by=["p"])
+    writer = table.writer(linger_ms=60_000)
+    writer.write([{"id": 1, "p": "a"}])
+    table.drop_partition({"p": "a"})
+    with pytest.raises(lakeward.NotFoundError, match="no partition a any more"):
+        writer.close()
+    assert table.partitions() == []
+
+
 def test_a_plain_table_has_no_partitions(conn: lakeward.Connection, database: str) -> None:
     """Asking for them is an error that says so."""
     table = conn.create_table(f"{database}.t", "id INT")

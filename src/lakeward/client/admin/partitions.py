@@ -82,9 +82,10 @@ class Partitions:
         return name_of_spec(self._info.descriptor.partition_keys, texts, self._info.path, creating=False)
 
     def id_of(self, name: str) -> int:
-        """The id of a partition that `ensure` has seen."""
+        """The id of a partition that `ensure` has seen; somebody may have dropped it since."""
         found = self._cluster.metadata.partition_id(self._info.table_id, name)
-        assert found is not None, f"partition {name} was not ensured"
+        if found is None:
+            raise ErrorCode.PARTITION_NOT_EXISTS.error(f"{self._info.path} has no partition {name} any more.")
         return found
 
     async def find(self, name: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lakeward.client.cluster.absence import Absence
 from lakeward.client.cluster.shared_questions import SharedQuestions
 from lakeward.client.forms.results import ServerInfo
-from lakeward.errors import ErrorCode, LakewardError, RetriableError
+from lakeward.errors import ErrorCode, LakewardError, NotFoundError, RetriableError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TablePath
 from lakeward.protocol.api import Api
@@ -140,7 +140,21 @@ class MetadataCache:
                     for name in sorted(partitions)
                 ),
             )
-        self._learn(await self._ask(ask))
+        try:
+            answer = await self._ask(ask)
+        except NotFoundError as wrong:
+            if path is not None and wrong.code is ErrorCode.PARTITION_NOT_EXISTS:
+                self._doubt(path, set(partitions))
+            raise
+        self._learn(answer)
+
+    def _doubt(self, path: TablePath, partitions: set[str]) -> None:
+        """Somebody has dropped one of these: whoever needs them asks again, or creates them anew."""
+        self._partition_ids = {
+            (table_id, name): id_
+            for (table_id, name), id_ in self._partition_ids.items()
+            if name not in partitions or self._table_ids.get(path, table_id) != table_id
+        }
 
     async def wait_for_leaders(
         self,
@@ -161,6 +175,7 @@ class MetadataCache:
             if all(self.leader(b) for b in missing):
                 return
             self._check_successor(path, missing[0].table_id)
+            self._check_successors(path, missing, partitions)
             if clock() > deadline:
                 raise ErrorCode.LEADER_NOT_AVAILABLE.error(
                     f"{path}: {missing[0]} has had no leader for {wait_ms:g} ms; are all tablet servers up? "
@@ -174,6 +189,15 @@ class MetadataCache:
             raise ErrorCode.TABLE_NOT_EXIST.error(
                 f"{path} was dropped and created anew; open it again with connection.table()."
             )
+
+    def _check_successors(self, path: TablePath, buckets: Iterable[TableBucket], partitions: Sequence[str]) -> None:
+        """The same of partitions."""
+        for bucket in buckets:
+            now = [self.partition_id(bucket.table_id, name) for name in partitions]
+            if bucket.partition_id is not None and all(id_ is not None and id_ > bucket.partition_id for id_ in now):
+                raise ErrorCode.PARTITION_NOT_EXISTS.error(
+                    f"{path}: partition {', '.join(partitions)} was dropped and created anew."
+                )
 
     async def _ask(self, request: MetadataRequest) -> MetadataResponse:
         while True:

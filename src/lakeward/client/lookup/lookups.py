@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ from lakeward.client.lookup.lookup_kernels import (
     put_fields,
 )
 from lakeward.client.upsert.changes import spread
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.errors import ErrorCode, LakewardError, NotFoundError
 from lakeward.model.bucket import TableBucket
 from lakeward.model.table import TableInfo
 from lakeward.protocol.api import Api
@@ -47,6 +48,8 @@ from lakeward.rpc.channel import Channel
 
 _KEYS_PER_REQUEST = 4096
 _IN_FLIGHT = 32
+T = TypeVar("T")
+
 #: Below this many keys a thread costs more than it saves.
 _ENCODE_HERE_KEYS = 2000
 
@@ -131,14 +134,18 @@ class Lookups:
         only: NDArray[np.intp] | None = None,
     ) -> FoundValues:
         """The values of the keys, or of `only` some of them. With `insert_missing` keys that have none get one."""
-        answers = _Answers(len(asked))
-        groups = await self._groups(asked.rows, asked.keys, bucketing, only, create=insert_missing)
 
-        async def send(channel: Channel, part: Sequence[KeyGroup]) -> Mapping[KeyGroup, LakewardError]:
-            return await self._look_up(channel, part, asked.keys, answers, insert_missing)
+        async def ask() -> FoundValues:
+            answers = _Answers(len(asked))
 
-        await self._calls.settle(groups, send)
-        return answers.collect()
+            async def send(channel: Channel, part: Sequence[KeyGroup]) -> Mapping[KeyGroup, LakewardError]:
+                return await self._look_up(channel, part, asked.keys, answers, insert_missing)
+
+            groups = await self._groups(asked.rows, asked.keys, bucketing, only, create=insert_missing)
+            await self._calls.settle(groups, send)
+            return answers.collect()
+
+        return await _knowing_partitions(ask)
 
     async def _groups(
         self,
@@ -190,15 +197,17 @@ class Lookups:
     async def find_by_prefix(self, rows: pa.RecordBatch, bucketing: Bucketing) -> Spans:
         """The values of all keys that begin with one of the prefixes, prefix by prefix."""
         prefixes = self._keys.encode_prefixes(rows)
-        found: list[Sequence[bytes]] = [()] * len(prefixes)
-        groups = await self._groups(rows, prefixes, bucketing)
 
-        async def send(channel: Channel, part: Sequence[KeyGroup]) -> Mapping[KeyGroup, LakewardError]:
-            return await self._look_up_prefixes(channel, part, prefixes, found)
+        async def ask() -> Spans:
+            found: list[Sequence[bytes]] = [()] * len(prefixes)
 
-        await self._calls.settle(groups, send)
-        values = [value for values in found for value in values]
-        return Spans.of(values)
+            async def send(channel: Channel, part: Sequence[KeyGroup]) -> Mapping[KeyGroup, LakewardError]:
+                return await self._look_up_prefixes(channel, part, prefixes, found)
+
+            await self._calls.settle(await self._groups(rows, prefixes, bucketing), send)
+            return Spans.of([value for values in found for value in values])
+
+        return await _knowing_partitions(ask)
 
     async def _look_up_prefixes(
         self, channel: Channel, groups: Sequence[KeyGroup], prefixes: PackedBytes, found: list[Sequence[bytes]]
@@ -231,6 +240,16 @@ class Lookups:
                 for place, values in zip(group.which.tolist(), reply.value_lists, strict=True):
                     found[place] = values.values
         return failed
+
+
+async def _knowing_partitions(ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask; and again, where somebody has dropped a partition since it was learned which there are."""
+    try:
+        return await ask()
+    except NotFoundError as wrong:
+        if wrong.code is not ErrorCode.PARTITION_NOT_EXISTS:
+            raise
+        return await ask()
 
 
 def _packed_keys(group: KeyGroup, keys: PackedBytes) -> list[bytes | bytearray | memoryview]:

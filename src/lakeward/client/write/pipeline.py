@@ -170,7 +170,10 @@ class Pipeline(ABC, Generic[T]):
         timer = self._lingering.pop(to, None)
         if timer is not None:
             timer.cancel()
-        self._send(sender, to, rows)
+        try:
+            self._send(sender, to, rows)
+        except LakewardError as gone:  # its partition, while the rows were waiting
+            sender.fail(gone)
 
     def _target(self, to: Destination, bucket: int) -> TableBucket:
         partition_id = None if to.partition is None else self._partitions.id_of(to.partition)

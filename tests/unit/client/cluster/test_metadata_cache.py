@@ -187,3 +187,23 @@ async def test_a_new_partition_that_nobody_hears_of_is_told() -> None:
     cache.forget_partition(7, "a")
     with pytest.raises(LakewardError, match="partition a was created anew"):
         await cache.wait_for_partition(PATH, 7, "a", wait_ms=0)
+
+
+async def test_a_partition_that_servers_do_not_have_is_not_believed_in() -> None:
+    """Somebody else has dropped it: who needs it next asks again, or creates it, and does not fail for ever."""
+    gone = ErrorCode.PARTITION_NOT_EXISTS.error("no partition a")
+    cache, _ = cache_over(named(1), gone, named(2))
+    await cache.refresh(PATH, ["a"])
+    with pytest.raises(LakewardError, match="no partition a"):
+        await cache.wait_for_leaders(PATH, [TableBucket(7, 1, 0)], ["a"])
+    assert cache.partition_id(7, "a") is None
+    await cache.refresh(PATH, ["a"])
+    assert cache.partition_id(7, "a") == 2
+
+
+async def test_nobody_waits_for_leaders_of_a_partition_that_has_a_successor() -> None:
+    """There will never be one. A server that is behind may name an older id, which is no successor."""
+    cache, pool = cache_over(named(1), named(3))
+    with pytest.raises(LakewardError, match="dropped and created anew"):
+        await cache.wait_for_leaders(PATH, [TableBucket(7, 2, 0)], ["a"])
+    assert len(pool.asked) == 2
