@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from lakeward.errors import ErrorCode
@@ -104,10 +105,12 @@ class SqlTree:
         return root["type"] == "SELECT_NODE" and self.is_plain and not any(root.get(part) for part in extra)
 
     def tables(self) -> list[TableRef]:
-        """The tables it names, each as often as it does; names of its own WITH are none."""
-        own = {entry["key"].lower() for node in self.nodes for entry in (node.get("cte_map") or {}).get("map", ())}
-        found = [TableRef(n["schema_name"], n["table_name"]) for n in self._bases()]
-        return [ref for ref in found if ref.schema or ref.table.lower() not in own]
+        """The tables it names, each as often as it does; what means a WITH of its own is none."""
+        return list(self._tables)
+
+    @cached_property
+    def _tables(self) -> list[TableRef]:
+        return list(_named_tables(self._root, frozenset()))
 
     def _bases(self) -> Iterator[dict[str, Any]]:
         return (node for node in self.nodes if node.get("type") == "BASE_TABLE")
@@ -203,6 +206,28 @@ def _walk(node: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(node, list):
         for child in node:
             yield from _walk(child)
+
+
+def _named_tables(node: Any, own: frozenset[str]) -> Iterator[TableRef]:
+    """The tables below a node; `own` are names of WITH, in lower case, that hide tables there.
+
+    A WITH is seen by those behind it and by the query that has it. In its own text its name is the table's, as in
+    `WITH orders AS (SELECT … FROM orders) …`, but for the part of a recursive one that reads what came before.
+    """
+    if isinstance(node, list):
+        for child in node:
+            yield from _named_tables(child, own)
+    if not isinstance(node, dict):
+        return
+    if node.get("type") == "BASE_TABLE" and (node["schema_name"] or node["table_name"].lower() not in own):
+        yield TableRef(node["schema_name"], node["table_name"])
+    for entry in (node.get("cte_map") or {}).get("map", ()):
+        yield from _named_tables(entry["value"], own)
+        own = own | {entry["key"].lower()}
+    for key, child in node.items():
+        if key != "cte_map":
+            goes_on = node.get("type") == "RECURSIVE_CTE_NODE" and key == "right"
+            yield from _named_tables(child, own | {node["cte_name"].lower()} if goes_on else own)
 
 
 def _filter(node: dict[str, Any], schema: Schema) -> Filter | None:

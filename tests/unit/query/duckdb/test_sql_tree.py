@@ -48,6 +48,25 @@ def test_tables_but_not_names_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "times"),
+    [
+        ("WITH t AS (SELECT 1) SELECT * FROM t", 0),
+        ("WITH T AS (SELECT * FROM t) SELECT * FROM t", 1),
+        ("WITH a AS (SELECT * FROM t), t AS (SELECT * FROM a) SELECT * FROM a, t", 1),
+        ("WITH t AS (SELECT 1), a AS (SELECT * FROM t) SELECT * FROM (SELECT * FROM a, t)", 0),
+        ("SELECT (WITH t AS (SELECT 1) SELECT count(*) FROM t) FROM t", 1),
+        ("SELECT * FROM (WITH t AS (SELECT 1) SELECT * FROM t), t", 1),
+        ("WITH t AS (SELECT 1) SELECT (SELECT max(x) FROM t) UNION ALL SELECT * FROM t", 0),
+        ("WITH RECURSIVE t AS (SELECT 1 n UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t", 0),
+        ("WITH RECURSIVE t AS (SELECT n FROM t UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT * FROM t", 1),
+    ],
+)
+def test_a_with_hides_a_table_only_where_it_is_seen(sql: str, times: int) -> None:
+    """In its own text, before it and beside it the name is the table's, as DuckDB and Postgres have it."""
+    assert SqlTree(sql).tables() == [TableRef("", "t")] * times
+
+
+@pytest.mark.parametrize(
     ("where", "filters"),
     [
         ("id = 5 AND name <> 'x'", (Compare("=", "id", 5), Compare("<>", "Name", "x"))),
