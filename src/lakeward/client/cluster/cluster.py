@@ -99,7 +99,7 @@ class Cluster:
         """A channel to the leader of a bucket; waits for an election."""
         while True:
             if self.metadata.leader(bucket) is None:
-                await self.metadata.wait_for_leaders(path, [bucket], [partition] if partition else [])
+                await self.metadata.wait_for_leaders(path, [bucket], partition)
             address = self.metadata.leader(bucket)
             assert address is not None
             at_hand = self.pool.ready(address.host, address.port, purpose)

@@ -160,22 +160,22 @@ class MetadataCache:
         self,
         path: TablePath,
         buckets: Sequence[TableBucket],
-        partitions: Sequence[str] = (),
+        partition: str | None = None,
         wait_ms: float = _LEADER_WAIT_MS,
     ) -> None:
-        """Wait until every one of these buckets has a leader; a fresh table's buckets get theirs after a moment."""
+        """Wait until these buckets of one table or partition have leaders; fresh ones get theirs after a moment."""
         clock = self.attended_s
         deadline = clock() + wait_ms / 1000
         while missing := [b for b in buckets if self.leader(b) is None]:
             try:
-                await self.refresh(path, partitions)
+                await self.refresh(path, [partition] if partition else [])
             except RetriableError:
                 if clock() > deadline:
                     raise
             if all(self.leader(b) for b in missing):
                 return
             self._check_successor(path, missing[0].table_id)
-            self._check_successors(path, missing, partitions)
+            self._check_partition_successor(path, missing[0], partition)
             if clock() > deadline:
                 raise ErrorCode.LEADER_NOT_AVAILABLE.error(
                     f"{path}: {missing[0]} has had no leader for {wait_ms:g} ms; are all tablet servers up? "
@@ -190,14 +190,14 @@ class MetadataCache:
                 f"{path} was dropped and created anew; open it again with connection.table()."
             )
 
-    def _check_successors(self, path: TablePath, buckets: Iterable[TableBucket], partitions: Sequence[str]) -> None:
-        """The same of partitions."""
-        for bucket in buckets:
-            now = [self.partition_id(bucket.table_id, name) for name in partitions]
-            if bucket.partition_id is not None and all(id_ is not None and id_ > bucket.partition_id for id_ in now):
-                raise ErrorCode.PARTITION_NOT_EXISTS.error(
-                    f"{path}: partition {', '.join(partitions)} was dropped and created anew."
-                )
+    def _check_partition_successor(self, path: TablePath, bucket: TableBucket, partition: str | None) -> None:
+        """The same of a partition: a newer one has its name now."""
+        if partition is None or bucket.partition_id is None:
+            return
+        if self._partition_ids.get((bucket.table_id, partition), bucket.partition_id) > bucket.partition_id:
+            raise ErrorCode.PARTITION_NOT_EXISTS.error(
+                f"{path}: partition {partition} was dropped and created anew; ask again for what is in it now."
+            )
 
     async def _ask(self, request: MetadataRequest) -> MetadataResponse:
         while True:

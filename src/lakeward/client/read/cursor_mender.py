@@ -76,7 +76,7 @@ class CursorMender:
         partition = cursors[0].place.id.partition
         buckets = [c.place.bucket for c in cursors]
         try:
-            await self._cluster.metadata.wait_for_leaders(self._info.path, buckets, [partition] if partition else [])
+            await self._cluster.metadata.wait_for_leaders(self._info.path, buckets, partition)
             for cursor in cursors:
                 cursor.channel = await self._cluster.leader(self._info.path, cursor.place.bucket, partition, PURPOSE)
                 del waiting[cursor]

@@ -180,6 +180,24 @@ async def test_a_dropped_partition_is_not_believed_again() -> None:
     assert cache.partition_id(7, "a") == 2
 
 
+async def test_a_partition_that_was_created_anew_is_told_at_once() -> None:
+    """Nobody will ever lead a bucket of the old one, though a partition of its name is there."""
+    cache, pool = cache_over(named(2))
+    with pytest.raises(LakewardError, match=r"d\.t: partition a was dropped and created anew") as caught:
+        await cache.wait_for_leaders(PATH, [TableBucket(7, 1, 0)], "a")
+    assert caught.value.code is ErrorCode.PARTITION_NOT_EXISTS
+    assert len(pool.asked) == 1
+
+
+async def test_a_server_that_still_names_an_older_partition_is_asked_again() -> None:
+    """Servers learn of a new partition one after the other."""
+    buckets = (PbBucketMetadata(bucket_id=0, leader_id=1),)
+    newer = PbPartitionMetadata(table_id=7, partition_name="a", partition_id=2, bucket_metadata=buckets)
+    cache, _ = cache_over(named(1), MetadataResponse(**SERVERS, partition_metadata=(newer,)))
+    await cache.wait_for_leaders(PATH, [TableBucket(7, 2, 0)], "a")
+    assert cache.leader(TableBucket(7, 2, 0)) == Address("one", 2)
+
+
 async def test_a_new_partition_that_nobody_hears_of_is_told() -> None:
     """The wait ends, with a sentence."""
     cache = MetadataCache(Pool(named(1)), [Address("one", 2)], 1000)  # type: ignore[arg-type]
@@ -195,15 +213,7 @@ async def test_a_partition_that_servers_do_not_have_is_not_believed_in() -> None
     cache, _ = cache_over(named(1), gone, named(2))
     await cache.refresh(PATH, ["a"])
     with pytest.raises(LakewardError, match="no partition a"):
-        await cache.wait_for_leaders(PATH, [TableBucket(7, 1, 0)], ["a"])
+        await cache.wait_for_leaders(PATH, [TableBucket(7, 1, 0)], "a")
     assert cache.partition_id(7, "a") is None
     await cache.refresh(PATH, ["a"])
     assert cache.partition_id(7, "a") == 2
-
-
-async def test_nobody_waits_for_leaders_of_a_partition_that_has_a_successor() -> None:
-    """There will never be one. A server that is behind may name an older id, which is no successor."""
-    cache, pool = cache_over(named(1), named(3))
-    with pytest.raises(LakewardError, match="dropped and created anew"):
-        await cache.wait_for_leaders(PATH, [TableBucket(7, 2, 0)], ["a"])
-    assert len(pool.asked) == 2
