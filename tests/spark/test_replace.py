@@ -12,8 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lakeward as lw
 from lakeward.client.staged import StagedWriter
+from lakeward.errors import ErrorCode
 from lakeward.model.table import TablePath
-from lakeward.spark.catalog.replacing import fill, make_beside
+from lakeward.spark.catalog import replacing
+from lakeward.spark.catalog.replacing import fill, make_beside, rename, swap
 
 Statement = Callable[[SparkSession, DataFrame, str], object]
 
@@ -105,21 +107,74 @@ def test_a_tiered_table_is_not_replaced(spark: SparkSession, conn: lw.Connection
     assert conn.table(f"{database}.t").count() == 1
 
 
+def filled_beside(conn: lw.Connection, path: TablePath, staging: Path) -> tuple[TablePath, bytes]:
+    """A table beside `path` with one new row, and the part that has it."""
+    beside = make_beside(conn, path, conn.table(str(path)).info.descriptor).path
+    writer = StagedWriter(conn, beside, staging=str(staging))
+    writer.write(pa.table({"id": pa.array([7], pa.int32()), "name": ["new"]}))
+    part = writer.finish()
+    fill(conn, beside, [part], str(staging))
+    return beside, part
+
+
 def test_who_dies_between_leaves_the_new_rows(
     spark: SparkSession, conn: lw.Connection, database: str, old: str, tmp_path: Path
 ) -> None:
     """The old table is dropped and the new one not made: Spark says where its rows are, and a renaming brings them."""
     path = TablePath(database, "t")
-    beside = make_beside(conn, path, conn.table(str(path)).info.descriptor).path
-    writer = StagedWriter(conn, beside, staging=str(tmp_path))
-    writer.write(pa.table({"id": pa.array([7], pa.int32()), "name": ["new"]}))
-    fill(conn, beside, [writer.finish()], str(tmp_path))
+    beside, _ = filled_beside(conn, path, tmp_path)
     conn.drop_table(str(path))
     with pytest.raises(IllegalArgumentException, match=f"ALTER TABLE {beside} RENAME TO {path}"):
         spark.table(old)
     spark.sql(f"ALTER TABLE fluss.{beside} RENAME TO {path}")
     assert rows_of(spark, old) == [(7, "new")]
     assert conn.tables(database) == ["t"]
+
+
+def test_a_part_of_a_replaced_table_is_not_read_for_the_whole(
+    spark: SparkSession,
+    conn: lw.Connection,
+    database: str,
+    old: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who reads while rows go into the new table is told, and so is who reads after somebody died in it."""
+    path = TablePath(database, "t")
+    beside, part = filled_beside(conn, path, tmp_path)
+
+    def check(*_: object, **__: object) -> None:
+        with pytest.raises(IllegalArgumentException, match=f"{path} is being filled from {beside}"):
+            spark.table(old).collect()
+        raise ErrorCode.UNKNOWN_SERVER_ERROR.error("the driver died")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replacing.StagedSink, "commit", check)
+        with pytest.raises(lw.LakewardError, match="finishes the work"):
+            swap(conn, path, beside, conn.table(str(beside)).info.descriptor, [part], str(tmp_path))
+    with pytest.raises(lw.LakewardError, match=f"{path} is being filled from {beside}"):
+        conn.sql(f"SELECT * FROM {path}")
+    spark.sql(f"DROP TABLE {old}")
+    spark.sql(f"ALTER TABLE fluss.{beside} RENAME TO {path}")
+    assert rows_of(spark, old) == [(7, "new")]
+
+
+def test_a_part_of_a_renamed_table_is_not_read_for_the_whole(
+    conn: lw.Connection, database: str, old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who reads the new name while rows are copied is told; when all are there, the mark goes."""
+    before, after = TablePath(database, "t"), TablePath(database, "u")
+    copy = replacing._copy
+
+    def check(conn: lw.Connection, source: TablePath, target: TablePath) -> None:
+        copy(conn, source, target)
+        with pytest.raises(lw.LakewardError, match=f"{target} is being filled from {source}"):
+            conn.sql(f"SELECT * FROM {target}")
+
+    monkeypatch.setattr(replacing, "_copy", check)
+    rename(conn, before, after)
+    assert conn.sql(f"SELECT * FROM {after}").num_rows == 1
+    assert conn.table(str(after)).info.descriptor.custom_properties == {}
 
 
 def test_a_log_without_partitions_is_overwritten(

@@ -34,6 +34,7 @@ from lakeward.query.plan.plan import LakeShare, Plan, chosen_partitions, enough,
 from lakeward.query.plan.replan import replan
 from lakeward.query.plan.splits import LakeSplit, Split, StateSplit
 from lakeward.query.plan.union import lake_splits, union_splits
+from lakeward.query.request.filling import check_filled
 from lakeward.query.request.filters import columns_of
 from lakeward.query.request.offset_bounds import offset_bounds
 from lakeward.query.request.options import StartupMode, Tiers
@@ -75,6 +76,7 @@ def plan_once(conn: Connection, request: ReadRequest, known: Table | None = None
     """
     table = known or conn.table(str(request.path))
     check_view(table.info, request.view)
+    check_filled(table.info)
     if not _sees_lake(table.info, request):
         return _from_servers(table, request)
     try:

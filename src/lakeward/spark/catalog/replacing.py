@@ -3,7 +3,8 @@
     beside made → rows appended to it → old dropped → made again, the same rows appended → beside dropped
 
 The protocol knows neither renaming nor swapping, so there is a moment in which the name stands for less than all rows.
-Whoever dies in it leaves the table beside, which has every new row; renaming that one finishes the work.
+In it the table is marked as one to be filled, and nobody reads a part of it for the whole. Whoever dies in it leaves
+the table beside, which has every new row; renaming that one finishes the work.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.options.table import LAKE_ENABLED
 from lakeward.query.plan.planner import plan_read
 from lakeward.query.read.read import read_splits
+from lakeward.query.request.filling import FILLED_FROM
 from lakeward.query.request.request import ReadRequest
 from lakeward.runtime.entropy import SystemEntropy
 
@@ -53,7 +55,14 @@ def check_replaceable(info: TableInfo, verb: str) -> None:
 def make_beside(conn: Connection, path: TablePath, descriptor: TableDescriptor) -> TableInfo:
     """Create the table that is filled beside `path`."""
     mark = f"{_MARK}{SystemEntropy().uuid().hex[:_MARK_DIGITS]}"
-    return create(conn, TablePath(path.database, path.table[: NAME_LENGTH_MAX - len(mark)] + mark), descriptor)
+    beside = TablePath(path.database, path.table[: NAME_LENGTH_MAX - len(mark)] + mark)
+    return create(conn, beside, _to_be_filled(descriptor, None))
+
+
+def _to_be_filled(descriptor: TableDescriptor, source: TablePath | None) -> TableDescriptor:
+    """The same table, marked as one that is filled from another; without a source, without a mark."""
+    kept = {key: value for key, value in descriptor.custom_properties.items() if key != FILLED_FROM}
+    return replace(descriptor, custom_properties=kept if source is None else {**kept, FILLED_FROM: str(source)})
 
 
 def swap(
@@ -67,10 +76,11 @@ def swap(
     """Put the rows of `beside`, which these parts hold too, under the name of `path`; the old table goes."""
     conn.drop_table(str(path), missing_ok=True)
     try:
-        made = create(conn, path, descriptor)
+        made = create(conn, path, _to_be_filled(descriptor, beside))
         if directory is not None:
             relabelled = [_relabel(part, made) for part in parts]
             StagedSink(conn, str(path), directory).commit(0, relabelled)
+        conn.alter_table(str(path), reset=[FILLED_FROM])
     except LakewardError as wrong:
         raise wrong.code.error(
             f"Table {path} was dropped to be replaced, and then: {str(wrong).rstrip('.')}. All its new rows are in"
@@ -101,7 +111,7 @@ def rename(conn: Connection, old: TablePath, new: TablePath) -> None:
     """Copy a table under another name, then drop it; refuses, and leaves the old one, if rows came meanwhile."""
     source = conn.table(str(old))
     check_replaceable(source.info, "renamed")
-    create(conn, new, source.info.descriptor)
+    create(conn, new, _to_be_filled(source.info.descriptor, old))
     try:
         before = source.offsets()
         _copy(conn, old, new)
@@ -109,6 +119,7 @@ def rename(conn: Connection, old: TablePath, new: TablePath) -> None:
             raise ErrorCode.INVALID_TABLE.error(
                 f"Table {old} was written to while it was copied to {new}; it stays as it is. Stop its writers first."
             )
+        conn.alter_table(str(new), reset=[FILLED_FROM])
     except BaseException:
         conn.drop_table(str(new), missing_ok=True)
         raise
