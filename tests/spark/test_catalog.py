@@ -57,7 +57,8 @@ def test_a_table_can_be_made_again_from_what_spark_shows(
     spark: SparkSession, conn: lw.Connection, database: str
 ) -> None:
     """SHOW CREATE TABLE gives a statement that makes the same table."""
-    columns = "id BIGINT NOT NULL, code CHAR(3), amount DECIMAL(10, 2)"
+    texts = "name STRING COMMENT 'his', code CHAR(3), tags ARRAY<STRING>, more MAP<STRING, STRUCT<s: STRING>>"
+    columns = f"id BIGINT NOT NULL, {texts}, amount DECIMAL(10, 2)"
     spark.sql(f"CREATE TABLE fluss.{database}.a ({columns}) TBLPROPERTIES ('primary.key'='id', 'bucket.num'='2')")
     statement = spark.sql(f"SHOW CREATE TABLE fluss.{database}.a").collect()[0][0]
     spark.sql(statement.replace(f"{database}.a", f"{database}.b"))

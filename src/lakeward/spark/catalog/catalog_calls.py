@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +18,6 @@ _FIXED = {PRIMARY_KEY, BUCKET_COUNT, BUCKET_KEY}
 _COMMENT, _PROVIDER = "comment", "provider"
 _SPARKS_OWN = {_COMMENT, _PROVIDER, "owner", "location", "external", "is_managed_location", "table_type"}
 _OPTION_PREFIX = "option."
-#: SHOW CREATE TABLE prints the collation that every text has anyway.
-_COLLATED = re.compile(r'"((?:var)?char\(\d+\)) collate UTF8_BINARY"')
 
 
 # -- databases --------------------------------------------------------------------------------------------------------
@@ -90,7 +86,7 @@ def asked_table(call: Call, path: TablePath) -> TableDescriptor:
     check_names(own, path)
     key = _primary_key(call, path)
     return TableDescriptor(
-        schema_of_spark(_COLLATED.sub(r'"\1"', json.dumps(call["schema"])), key),
+        schema_of_spark(call["schema"], key),
         tuple(call["partitioned_by"]),
         _names(given.get(BUCKET_KEY)),
         _bucket_count(given.get(BUCKET_COUNT)),

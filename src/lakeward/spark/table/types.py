@@ -93,6 +93,8 @@ _TYPE_OF_SPARK = {
     "timestamp_ntz": TIMESTAMP(6),
 }
 _NUMBERED = re.compile(r"(\w+)\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)")
+#: The collation that every text has anyway; SHOW CREATE TABLE prints it.
+_PLAIN_COLLATION = " collate UTF8_BINARY"
 _HINTS = {
     "void": "it holds only NULLs; give it a type, for example with CAST(… AS STRING)",
     "variant": "store it as STRING with to_json(…)",
@@ -182,7 +184,8 @@ def data_type_of_spark(form: SparkType, *, nullable: bool = True) -> DataType:
 
 def _type_of(form: SparkType) -> DataType:
     if isinstance(form, str):
-        return _TYPE_OF_SPARK.get(form) or _numbered_type(form)
+        name = form.removesuffix(_PLAIN_COLLATION)
+        return _TYPE_OF_SPARK.get(name) or _numbered_type(name)
     match form.get("type"):
         case "array":
             return ARRAY(data_type_of_spark(form["elementType"], nullable=form["containsNull"]))
