@@ -74,7 +74,7 @@ class LakeRows:
         except FileNotFoundError as gone:
             raise OvertakenError(
                 f"A file of snapshot {split.snapshot_id} of {self._info.path} was removed from the lake while it was "
-                f"read ({gone}): the snapshot has expired. Ask again."
+                f"read ({gone}): the snapshot has expired, or somebody else took the file away."
             ) from gone
 
     def _merge_rows(self, split: LakeSplit) -> Iterator[pa.RecordBatch]:
