@@ -35,7 +35,7 @@ _FETCH_BYTES = 64 * 1024
 #: Of a fetch that is not repeated for batches that are too large for it: of all logs, and of one. Servers count whole
 #: batches, of which little comes where columns can be left out.
 _ONCE_BYTES, _ONCE_BYTES_MAX = 16 << 20, 1 << 20
-_ONCE_LIGHT_BYTES_MAX = 16 << 20
+_ONCE_LIGHT_BYTES_MAX = 4 << 20
 _ANSWER_BYTES = 1 << 30
 _IN_FLIGHT_MAX = 16
 _LIGHT = (TypeRoot.BOOLEAN, TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.DATE, TypeRoot.BIGINT)
