@@ -11,7 +11,7 @@ import pyarrow as pa
 from lakeward.client.forms.few_rows import few_rows
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
-from lakeward.records.arrow.arrow_types import arrow_schema, conform
+from lakeward.records.arrow.arrow_types import arrow_schema, check_distinct, conform
 
 Rows: TypeAlias = pa.RecordBatch | pa.Table
 
@@ -96,13 +96,23 @@ def _of_pandas(frame: Any, schema: Schema) -> Rows:
     """What pandas has, by the types of its own where they say enough."""
     target = arrow_schema(schema)
     maps = {name for name in target.names if "map<" in str(target.field(name).type)}  # lists of pairs, or dicts
-    if maps.isdisjoint(map(str, _with_index(frame).columns)):
+    names = [str(name) for name in _with_index(frame).columns]
+    check_distinct(names)
+    if maps.isdisjoint(names):
         try:
-            return frame_as_table(frame)
+            return _without_types_of_nothing(pa.Table.from_pandas(_with_index(frame), preserve_index=False))
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             pass  # a column of mixed values: said below, with the column's type
     columns = {str(name): column for name, column in _with_index(frame).items()}
     return columns_as_table(columns, schema)
+
+
+def _without_types_of_nothing(table: pa.Table) -> pa.Table:
+    """A column of NaN alone is one of numbers in pandas, whatever it was to hold: the type says nothing."""
+    for place, column in enumerate(table.columns):
+        if column.null_count == table.num_rows:
+            table = table.set_column(place, table.column_names[place], pa.nulls(table.num_rows))
+    return table
 
 
 def _of_pieces(pieces: Iterable[Any], schema: Schema, required: frozenset[str]) -> Iterator[Rows]:

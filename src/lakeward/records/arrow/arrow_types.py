@@ -189,6 +189,13 @@ def conform(rows: Rows, schema: Schema, target: pa.Schema | None = None) -> Rows
     return result
 
 
+def check_distinct(names: list[str]) -> None:
+    """Refuse data that has a column twice: nobody can tell which of them is meant."""
+    if len(set(names)) < len(names):
+        doubled = sorted({n for n in names if names.count(n) > 1})
+        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data has column {_in_quotes(doubled)} more than once.")
+
+
 def _check_names(names: list[str], schema: Schema) -> None:
     known = set(schema.names)
     unknown = [n for n in names if n not in known]
@@ -196,9 +203,7 @@ def _check_names(names: list[str], schema: Schema) -> None:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(
             f"The table has no column {_in_quotes(unknown)}; its columns are {_in_quotes(schema.names)}."
         )
-    doubled = sorted({n for n in names if names.count(n) > 1})
-    if doubled:
-        raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data has column {_in_quotes(doubled)} more than once.")
+    check_distinct(names)
     missing = [c.name for c in schema.columns if c.name not in names and not c.type.nullable]
     if missing:
         raise ErrorCode.INVALID_TARGET_COLUMN.error(f"The data lacks column {_in_quotes(missing)}, which is NOT NULL.")

@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -77,6 +78,14 @@ def test_what_pandas_calls_missing_is_null() -> None:
     assert rows_of(rows, schema) == [dict.fromkeys(rows[0]), rows[1]]
 
 
+def test_a_column_of_pandas_without_a_value_is_of_any_type() -> None:
+    """An empty column of a CSV file, say, is NaN in pandas, and so a number."""
+    frame = pd.DataFrame({"id": [1, 2], "name": [np.nan, np.nan], "price": [None, None], "at": [np.nan, None]})
+    assert rows_of(frame) == [{"id": n, "name": None, "price": None, "at": None} for n in (1, 2)]
+    with pytest.raises(LakewardError, match="'name' is STRING"):
+        rows_of(pd.DataFrame({"id": [1, 2], "name": [np.nan, 1.0]}))
+
+
 def test_maps_of_pandas_go_in_as_they_came_out() -> None:
     """As lists of pairs, which is what Arrow gives pandas, or as dicts; a missing one is NULL."""
     schema = Schema.of(parse_columns("id INT, m MAP<STRING, INT>, r ROW<m MAP<STRING, INT>>")[0])
@@ -112,6 +121,7 @@ def test_an_empty_write_is_no_rows() -> None:
         ({"id": [2**70]}, "id"),
         ({"id": [1], "name": ["a", "b"]}, "length"),
         ([{"name": "half a \udc80 character"}], "name"),
+        (pd.DataFrame([[1, 2, 3]], columns=["id", "name", "name"]), "column 'name' more than once"),
         ("rows", "str is not rows"),
         (5, "int is not rows"),
         ([1, 2], "int is not rows"),
