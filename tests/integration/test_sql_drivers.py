@@ -114,6 +114,8 @@ def test_asyncpg_is_told_the_types_of_parameters(shop: SqlServerProcess) -> None
             assert [row["n"] for row in found] == [5, 6]
             assert list(found[0].keys()) == ["n"]
             assert list((await pool.fetchrow("SELECT count(*), max(n) FROM clicks")).keys()) == ["count", "max"]
+            made = "SELECT $1::int + 1, price * $2::decimal(3, 1), $3 || 'x' FROM orders"
+            assert tuple(await pool.fetchrow(made, 6, 0, "y")) == (7, 0, "yx")
             async with pool.acquire() as conn, conn.transaction():
                 assert sum([row["n"] async for row in conn.cursor("SELECT n FROM clicks", prefetch=100)]) == 499_500
             out = io.BytesIO()

@@ -1,4 +1,8 @@
-"""Columns of inner questions are called as Postgres calls them: an outer one asks `count` of `(SELECT count(*) …)`."""
+"""Columns are called as Postgres calls them where DuckDB's name would be in the way.
+
+Of inner questions, since an outer one asks `count` of `(SELECT count(*) …)`. And what is made of a parameter, since
+DuckDB calls it by the value, and a client was told of its columns before it gave one.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,9 @@ _ENDS |= {"UNION", "EXCEPT", "INTERSECT"}
 #: Words with a bracket behind them that are no functions.
 _NO_CALLS = {"NOT", "INTERVAL", "SELECT", "VALUES", "IN", "ANY", "ALL", "SOME"}
 _BEHIND_CALLS = {"FILTER", "OVER", "WITHIN", "GROUP"}
+#: What stands for several columns, if it is where an item begins.
+_MANY = {"*", "COLUMNS"}
+_NO_NAME = "?column?"
 _OPEN, _CLOSE = {"(", "["}, {")", "]"}
 
 
@@ -27,6 +34,28 @@ def with_inner_names(statement: SqlText) -> SqlText:
         if depth and token.upper == "SELECT":
             changes |= _names(list(_items(tokens, at + 1)))
     return statements_of(replace_pieces(statement.sql, changes))[0] if changes else statement
+
+
+def with_value_names(statement: SqlText) -> SqlText:
+    """The same with ` AS name` behind what a SELECT lists and has no name, if there is a parameter in it."""
+    tokens = statement.tokens
+    listed = (item for at, t in enumerate(tokens) if t.upper == "SELECT" for item in _items(tokens, at + 1))
+    ends = {item[-1].at + len(item[-1].text): item for item in listed if _is_made_of_value(item)}
+    changes = {end: (end, f' AS "{_name_of(item) or _NO_NAME}"') for end, item in ends.items()}
+    return statements_of(replace_pieces(statement.sql, changes))[0] if changes else statement
+
+
+def _is_made_of_value(item: Sequence[Token]) -> bool:
+    """Whether it has a parameter, and surely no name: a word behind a word may be one."""
+    head = item[2:3] if [t.text for t in item[1:2]] == ["."] else item[:1]
+    is_many = any(t.upper in _MANY for t in head)
+    if is_many or all(t.kind != "parameter" for t in item) or [t.text for t in item[1:2]] == [":"]:
+        return False
+    before, last = item[-2] if len(item) > 1 else None, item[-1]
+    if before is None or (last.kind not in {"word", "quoted"} and before.upper != "AS"):
+        return True
+    is_case = item[0].upper == "CASE" and last.upper == "END"
+    return is_case or (before.kind == "sign" and before.text not in _CLOSE)
 
 
 def _names(items: list[Sequence[Token]]) -> dict[int, tuple[int, str]]:

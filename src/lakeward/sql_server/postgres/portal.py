@@ -45,6 +45,10 @@ class Portal:
         """What its rows look like."""
         return m.row_description(self.columns, self.formats)
 
+    def is_like(self, other: Portal) -> bool:
+        """Whether who knows the columns of the other can read its rows: digits of decimals are in the rows."""
+        return [(c.name, c.oid) for c in self.columns] == [(c.name, c.oid) for c in other.columns]
+
     def run(self, send: Send, most: int = 0) -> bool:
         """Send rows, `most` of them if that is not 0; whether there may be more."""
         with _Buffer(send) as out:

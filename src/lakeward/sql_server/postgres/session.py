@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 from lakeward.errors import LakewardError
 from lakeward.sql_server.postgres.codec import messages as m
 from lakeward.sql_server.postgres.codec.sql_text import SqlText, statements_of
+from lakeward.sql_server.postgres.inner_names import with_value_names
 from lakeward.sql_server.postgres.parameters import literal_of
 from lakeward.sql_server.postgres.portal import Portal
 from lakeward.sql_server.postgres.statements import Statements, Work, is_silent, waits_for_place
@@ -171,7 +172,7 @@ class Session:
             raise StateError("42P05", f'prepared statement "{name}" already exists')
         if len(self._prepared) >= _KEPT_MAX:
             raise StateError("53400", "There are too many prepared statements; close some.")
-        statement = found[0] if found else None
+        statement = with_value_names(found[0]) if found else None
         count = max(len(oids), 0 if statement is None else statement.parameters)
         self._prepared[name] = Prepared(statement, tuple(oids) + (0,) * (count - len(oids)))
         await self._wire.send(m.PARSE_COMPLETE)
@@ -229,7 +230,7 @@ class Session:
             return
         portal, known = await self._begin(bound), bound.prepared.shape
         assert bound.work is not None
-        is_new = portal is not None and known is not None and portal.columns != known.columns
+        is_new = portal is not None and known is not None and not portal.is_like(known)
         if is_new and not bound.is_described:
             told = "cached plan must not change result type", "The table has other columns by now."
             raise StateError("0A000", *told, routine="RevalidateCachedQuery")

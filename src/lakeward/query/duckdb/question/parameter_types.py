@@ -1,4 +1,7 @@
-"""What types the parameters of a statement have, by where they stand: DuckDB binds a text there, and says as what."""
+"""What types the parameters of a statement have, by where they stand: DuckDB binds a text there, and says as what.
+
+And what types its columns have, whatever the values will be.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,24 @@ class Template(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """A column for each parameter, a text where its type is open; and a literal for each that has no value."""
+    """A column for each parameter, a text where its type is open; and what stands for a value that is not there yet.
+
+    DuckDB knows of `nulls` that they are none, and then makes no type of what it makes of them: CAST(NULL AS VARCHAR)
+    || 'x' is no text to it. Of `unknowns` it knows the type alone.
+    """
 
     schema: pa.Schema
     nulls: list[str]
+    unknowns: list[str]
+
+    def columns_of(self, duck: Any, template: Template) -> pa.Schema:
+        """The columns of the statement."""
+        import duckdb
+
+        try:
+            return _columns(duck, template.with_values(self.unknowns))
+        except (duckdb.BinderException, duckdb.NotImplementedException):  # of functions that want what is known
+            return _columns(duck, template.with_values(self.nulls))
 
 
 def find_parameters(duck: Any, template: Template, known: Sequence[str | None]) -> Parameters:
@@ -45,15 +62,23 @@ def find_parameters(duck: Any, template: Template, known: Sequence[str | None]) 
     found = {number: given.get(number) or "BIGINT" for number in template.counts}
     found |= {number: kind for number, kind in given.items() if kind is not None}
     every = range(1, template.parameters + 1)
+    none = "NULL"
     if len(found) < len(every):
         sql = template.with_values([_stand_in(number, found, template.counts) for number in every])
         told = json.loads(duck.execute("SELECT json_serialize_plan(?::VARCHAR)", [sql]).fetchone()[0])
         found = dict(_casts(told.get("plans") or [], None)) | found
+        if not told["error"]:  # what is still open is a text then, which its values will be
+            none = f"CAST(NULL AS {_UNKNOWN})"
     if not every:
-        return Parameters(pa.schema([]), [])
-    nulls = [f"CAST(NULL AS {found[number]})" if number in found else "NULL" for number in every]
+        return Parameters(pa.schema([]), [], [])
+    nulls = [f"CAST(NULL AS {found[number]})" if number in found else none for number in every]
+    unknowns = [f"(CASE WHEN random() < 2 THEN {null} END)" for null in nulls]
     columns = (f"CAST(NULL AS {found.get(number, _UNKNOWN)}) AS parameter_{number}" for number in every)
-    return Parameters(duck.execute(f"SELECT {', '.join(columns)}").to_arrow_reader(1).schema, nulls)
+    return Parameters(_columns(duck, f"SELECT {', '.join(columns)}"), nulls, unknowns)
+
+
+def _columns(duck: Any, sql: str) -> pa.Schema:
+    return duck.execute(sql).to_arrow_reader(1).schema
 
 
 def _stand_in(number: int, found: dict[int, str], counts: frozenset[int]) -> str:

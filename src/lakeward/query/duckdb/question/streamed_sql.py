@@ -90,8 +90,7 @@ class StreamedQuestion:
                     session.close_doors()
                 self._create(session.duck, planned)
                 parameters = find_parameters(session.duck, template, known)
-                typed = template.with_values(parameters.nulls)
-                return Shape(session.duck.execute(typed).to_arrow_reader(1).schema, parameters.schema)
+                return Shape(parameters.columns_of(session.duck, template), parameters.schema)
 
     def _check(self) -> SqlTree:
         """The tree of the text; a word of SQL that is a column, too, is told of."""

@@ -41,6 +41,26 @@ def test_types_are_found(duck: duckdb.DuckDBPyConnection, sql: str, types: list[
     duck.execute(template.with_values(found.nulls))
 
 
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("SELECT $1", "'x'"),
+        ("SELECT $1 || 'x'", "'x'"),
+        ("SELECT price * $1::DECIMAL(10, 2) FROM t", "5"),
+        ("SELECT $1::DECIMAL(10, 2) * 2", "5"),
+        ("SELECT list_filter(tags, x -> x = $1) FROM t", "'x'"),
+        ("SELECT string_agg(item, $1) FROM t", "','"),
+        ("SELECT item FROM t LIMIT $1", "2"),
+    ],
+)
+def test_columns_are_described_as_they_will_be(duck: duckdb.DuckDBPyConnection, sql: str, value: str) -> None:
+    """Before there is a value, with the types that they have with one."""
+    template = statements_of(sql)[0]
+    described = find_parameters(duck, template, [None]).columns_of(duck, template)
+    answered = duck.execute(template.with_values([value])).to_arrow_reader(1).schema
+    assert described.types == answered.types
+
+
 def test_what_a_client_says_holds(duck: duckdb.DuckDBPyConnection) -> None:
     """Whatever the place would say."""
     found = find_parameters(duck, statements_of("SELECT 1 FROM t WHERE id = $1 AND id = $2")[0], ["INTEGER", None])
