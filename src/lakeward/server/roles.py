@@ -43,7 +43,7 @@ class Roles:
         self._writes = WriteStop()
         config = ClusterConfig(ground.metadata, options)
         disk = ground.directory.disk
-        self.space = DiskSpace(disk, ground.directory.root, lambda: config.current, self._writes)
+        self.space = DiskSpace(ground.directory, lambda: config.current, self._writes)
         self.coordinator = Coordinator(
             ground.metadata,
             config,

@@ -75,7 +75,7 @@ class TabletRoles:
         self.producer_offsets = ProducerOffsets(ground.metadata)
         self.snapshot_leases = SnapshotLeases(ground.metadata)
         self._writes = WriteStop()
-        self.space = DiskSpace(ground.directory.disk, ground.directory.root, lambda: self.config.current, self._writes)
+        self.space = DiskSpace(ground.directory, lambda: self.config.current, self._writes)
         self.led = Leadership(member.server_id)
         lake = LakeOffsets(self.catalog)
         self._kv_snapshots = KvSnapshots(ground.metadata, self.snapshot_leases)

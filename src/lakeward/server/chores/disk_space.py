@@ -1,19 +1,19 @@
-"""DiskSpace: writes stop before the disk is full, and go on by themselves when there is room again."""
+"""DiskSpace: writes stop before the disk is full, or when its directory is gone; they go on when all is well again."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options import server as rows
 from lakeward.options.server_options import ServerOptions
-from lakeward.runtime.files.port import Files
 from lakeward.server.chores.write_stop import WriteStop
+from lakeward.storage.disk.directories import DataDirectory
 
 _log = logging.getLogger(__name__)
 FULL = "full disk"
+GONE = "data directory"
 _GB, _MB = 1 << 30, 1 << 20
 #: With less than this a disk is as good as full.
 _LEAST_BYTES = 1 << 20
@@ -22,9 +22,9 @@ _LEAST_BYTES = 1 << 20
 class DiskSpace:
     """How much of the disk below the data directory is in use."""
 
-    def __init__(self, disk: Files, directory: Path, options: Callable[[], ServerOptions], writes: WriteStop) -> None:
-        self._disk = disk
-        self._directory = directory
+    def __init__(self, data: DataDirectory, options: Callable[[], ServerOptions], writes: WriteStop) -> None:
+        self._data = data
+        self._directory = data.root
         self._options = options
         self._writes = writes
         self.used_share = 0.0
@@ -46,7 +46,9 @@ class DiskSpace:
 
     def look(self) -> None:
         """Look at the disk; call it every second or so."""
-        free_bytes, total_bytes = self._disk.space(self._directory)
+        if not self._is_in_place():
+            return
+        free_bytes, total_bytes = self._data.disk.space(self._directory)
         self.free_bytes, self.total_bytes = free_bytes, total_bytes
         self.used_share = 1 - free_bytes / total_bytes if total_bytes else 0.0
         limit = self._options().get(rows.DISK_WRITE_LIMIT)
@@ -65,6 +67,23 @@ class DiskSpace:
             self._writes.stop(FULL, ErrorCode.DISK_WRITE_LOCKED.error(told))
             _log.error("%s Reads go on.", told)
         self._see_whether_out(free_bytes, limit)
+
+    def _is_in_place(self) -> bool:
+        """Open files of a directory that was removed take writes as before, and all of them are lost at the end."""
+        if self._data.is_in_place():
+            if GONE in self._writes:
+                self._writes.resume(GONE)
+                _log.warning("%s is where it was again: writes go on", self._directory)
+            return True
+        if GONE not in self._writes:
+            told = (
+                f"The data directory {self._directory} is not the one that this server has opened: it, or the lock in "
+                "it, was moved, removed or replaced. No writes, since they would be lost. Put back what was there, or "
+                "stop the server, see to the directory, and start it."
+            )
+            self._writes.stop(GONE, ErrorCode.DISK_WRITE_LOCKED.error(told))
+            _log.error("%s", told)
+        return False
 
     def _see_whether_out(self, free_bytes: int, limit: float) -> None:
         """Without a limit the disk itself refuses writes; then at least it is said, and nothing new is begun."""

@@ -52,6 +52,8 @@ class DataDirectory:
         self.seen_ms: int | None = None
         if not is_held:
             self._hold()
+        #: Which file the lock is: its name can go, or lead to another one, while this one is held.
+        self._lock_file_number = self._number_of_lock_file()
 
     def _hold(self) -> None:
         disk = self.disk
@@ -79,6 +81,16 @@ class DataDirectory:
     def note_time(self, now_ms: int) -> None:
         """Say that a server is here, and what time it is."""
         self.disk.set_time(self._lock_file, now_ms)
+
+    def is_in_place(self) -> bool:
+        """Whether the name of the directory still leads to the one that was locked, and to its lock."""
+        return self._number_of_lock_file() == self._lock_file_number
+
+    def _number_of_lock_file(self) -> int | None:
+        try:
+            return self.disk.facts(self._lock_file).number
+        except OSError:
+            return None
 
     def close(self) -> None:
         """Let another server have the directory."""

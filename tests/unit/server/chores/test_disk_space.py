@@ -9,9 +9,10 @@ import pytest
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.options.server_options import ServerOptions
 from lakeward.runtime.files.memory_files import MemoryFiles
-from lakeward.runtime.files.port import Space
+from lakeward.runtime.files.port import How, Space
 from lakeward.server.chores.disk_space import DiskSpace
 from lakeward.server.chores.write_stop import WriteStop
+from lakeward.storage.disk.directories import LOCK_FILE, DataDirectory
 
 
 class Disk(MemoryFiles):
@@ -34,7 +35,7 @@ def space(disk: Disk, writes: WriteStop, **limits: str) -> DiskSpace:
     """With limits as a user sets them."""
     settings = {f"server.data-disk.write-{name}-ratio": value for name, value in limits.items()}
     options = ServerOptions.of(settings)
-    return DiskSpace(disk, Path("/data"), lambda: options, writes)
+    return DiskSpace(DataDirectory(disk, Path("/data")), lambda: options, writes)
 
 
 def test_writes_stop_at_the_limit_and_resume_at_the_lower_one(disk: Disk) -> None:
@@ -73,3 +74,27 @@ def test_a_recovery_above_the_limit_counts_as_the_limit(disk: Disk) -> None:
         disk.used = used
         watched.look()
         assert bool(writes.reasons) is is_stopped, used
+
+
+def test_writes_stop_while_the_data_directory_is_somewhere_else(disk: Disk) -> None:
+    """Files that are open take rows as before, and nobody finds them again; put back, they go on."""
+    writes = WriteStop()
+    watched = space(disk, writes)
+    for moved, is_stopped in (((), False), (("/data", "/away"), True), (("/away", "/data"), False)):
+        if moved:
+            disk.rename(*map(Path, moved))
+        watched.look()
+        assert bool(writes.reasons) is is_stopped, moved
+
+
+def test_writes_stop_when_another_server_could_come_in(disk: Disk) -> None:
+    """A lock that was removed keeps nobody out, and one that came after it is somebody else's."""
+    writes = WriteStop()
+    watched = space(disk, writes)
+    disk.unlink(Path("/data") / LOCK_FILE)
+    for _ in ("gone", "another"):
+        watched.look()
+        with pytest.raises(LakewardError, match=r"/data.*moved, removed or replaced") as raised:
+            writes.check()
+        assert raised.value.code is ErrorCode.DISK_WRITE_LOCKED
+        disk.open(Path("/data") / LOCK_FILE, How.CREATE).close()
