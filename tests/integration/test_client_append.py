@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
@@ -113,6 +114,27 @@ def test_rows_leave_by_themselves_after_a_while(conn: lakeward.Connection) -> No
     (batch,) = [b for _, b in zip(range(1), table.scan(end=None).follow(), strict=False)]
     assert batch.column("id").to_pylist() == [1]
     writer.close()
+
+
+def test_a_connection_that_nobody_holds_any_more_sends_its_rows_and_ends(
+    server: Any, conn: lakeward.Connection
+) -> None:
+    """Of a cell that is run again, a request that forgot to close: no threads and files pile up, no row is lost."""
+    table = table_of(conn)
+    before = threading.enumerate()
+    forgotten = lakeward.connect(server.bootstrap)
+    loops = [one for one in threading.enumerate() if one not in before and one.name == "lakeward-client"]
+    used = forgotten.table(str(table.path))
+    del forgotten
+    gc.collect()
+    writer = used.writer(linger_ms=60_000)
+    writer.write([{"id": 1, "name": "x"}])
+    del used, writer
+    gc.collect()
+    for loop in loops:
+        loop.join(20)
+    assert [loop.is_alive() for loop in loops] == [False]
+    assert ids(table) == [1]
 
 
 def test_a_bucket_key_keeps_a_key_together(conn: lakeward.Connection) -> None:

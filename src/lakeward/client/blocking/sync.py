@@ -37,7 +37,9 @@ class Connection:
         """Start a background loop and connect on it; the options are those of `lakeward.connect`."""
         loop = LoopThread("lakeward-client")
         try:
-            return cls(loop, loop.run(AsyncConnection.open(bootstrap, engine, options)))
+            inner = loop.run(AsyncConnection.open(bootstrap, engine, options))
+            loop.end_with(inner.close)
+            return cls(loop, inner)
         except BaseException:
             loop.close()
             raise

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import threading
+import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Generic, NoReturn, TypeVar
 
 from lakeward.errors import ErrorCode
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 #: How long work that was cancelled may take to end.
 _CANCEL_S = 5.0
 #: A signal that comes just before a thread begins to wait does not wake it: it has to look up now and then.
@@ -25,9 +29,13 @@ class LoopThread:
         self._loop = _new_loop()
         self._process = os.getpid()
         self._closing: set[asyncio.Task[None]] = set()
-        self._stops = False
-        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self._life = _Life(self._loop)
+        self._thread = threading.Thread(target=self._life.serve, name=name, daemon=True)
         self._thread.start()
+
+    def end_with(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """What is done on the loop before it ends by itself, once nobody is left who could use it, or close it."""
+        weakref.finalize(self, _end, self._life, self._process, last).atexit = False
 
     @property
     def closed(self) -> bool:
@@ -60,7 +68,7 @@ class LoopThread:
             )
         job = _Job(self._loop, work)
         try:
-            self._post(self._begin, job)
+            self._post(self._life.begin, job)
             while not job.has_ended(_LOOK_UP_S):
                 if self._loop.is_closed():  # by another thread, before the loop came to it
                     job.forget()
@@ -69,13 +77,6 @@ class LoopThread:
             job.has_ended(_CANCEL_S)  # what it used may be closed now
             raise
         return job.result()
-
-    def _begin(self, job: _Job[Any]) -> None:
-        """Start a job, on the loop; what comes while tasks are being cancelled would be left over."""
-        if self._stops:
-            job.forget()
-        else:
-            job.start()
 
     def _post(self, act: Callable[..., None], *arguments: Any) -> None:
         """Have something called on the loop, unless that was closed this very moment."""
@@ -111,25 +112,62 @@ class LoopThread:
         """Stop the loop and end the thread; harmless when done before, and in a process that was forked from it."""
         if self.closed or self.is_copy:
             return
-        self._post(self._stop)
+        self._post(self._life.stop)
         self._thread.join()
         self._loop.close()
 
-    def _stop(self) -> None:
-        """Once only: what stops the loop again would stop it while it cleans up."""
-        if not self._stops:
-            self._stops = True
-            self._loop.stop()
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-        left = asyncio.all_tasks(self._loop)
+class _Life:
+    """What the thread of a loop does; it knows nothing of who uses the loop, who may therefore be collected."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._stops = False
+        self._ending: asyncio.Task[None] | None = None
+
+    def serve(self) -> None:
+        """Run the loop until it is stopped; on its thread."""
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        left = asyncio.all_tasks(self.loop)
         for task in left:
             task.cancel()
         if left:
-            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        if self._ending is not None:
+            self.loop.close()
+
+    def begin(self, job: _Job[Any]) -> None:
+        """Start a job; what comes while tasks are being cancelled would be left over."""
+        if self._stops:
+            job.forget()
+        else:
+            job.start()
+
+    def stop(self) -> None:
+        """Once only: what stops the loop again would stop it while it cleans up."""
+        if not self._stops:
+            self._stops = True
+            self.loop.stop()
+
+    def end(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Stop by itself, after one more thing."""
+        self._ending = self.loop.create_task(last())
+        self._ending.add_done_callback(self._on_end)
+
+    def _on_end(self, ending: asyncio.Task[None]) -> None:
+        wrong = None if ending.cancelled() else ending.exception()
+        if wrong is not None:
+            _log.warning("A connection that nobody had closed could not end well: %s", wrong)
+        self.stop()
+
+
+def _end(life: _Life, process: int, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Nobody is left who could close a loop. This may run on any thread, the loop's own too, and waits for nothing."""
+    if os.getpid() == process:
+        with suppress(RuntimeError):  # it is closed
+            life.loop.call_soon_threadsafe(life.end, last)
 
 
 class CallersLoop(LoopThread):
@@ -139,7 +177,7 @@ class CallersLoop(LoopThread):
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
         self._closing = set()
-        self._stops = False
+        self._life = _Life(self._loop)
         self._left = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:

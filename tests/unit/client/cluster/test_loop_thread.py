@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ import pytest
 
 from lakeward.client.blocking.sync_scan import iterate
 from lakeward.client.cluster.loop_thread import LoopThread, _Job
-from lakeward.errors import LakewardError
+from lakeward.errors import ErrorCode, LakewardError
 
 
 async def where() -> str:
@@ -150,6 +151,42 @@ def test_a_generator_that_is_half_read_ends_with_the_loop() -> None:
     assert next(reading) == 0
     loop.close()
     assert ended.is_set()
+
+
+def test_a_loop_that_nobody_can_close_any_more_ends_by_itself() -> None:
+    """A cell that connects is run again and again; what it left would be a thread and open files each time."""
+    ended: list[str] = []
+
+    async def last() -> None:
+        await asyncio.sleep(0)
+        ended.append("well")
+
+    loop = LoopThread("test-loop-forgotten")
+    loop.end_with(last)
+    thread = loop._thread
+    assert loop.run(where()) == "test-loop-forgotten"
+    assert ended == []
+    del loop
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert ended == ["well"]
+
+
+def test_what_the_end_of_a_forgotten_loop_meets_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Rows that a writer still held, say; with a sentence, and the loop ends all the same."""
+
+    async def last() -> None:
+        raise ErrorCode.NETWORK.error("the server is away")
+
+    loop = LoopThread("test-loop-forgotten-too")
+    loop.end_with(last)
+    thread = loop._thread
+    del loop
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert "could not end well: the server is away" in caplog.text
 
 
 def test_it_stays_in_its_process() -> None:
