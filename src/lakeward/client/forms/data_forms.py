@@ -185,6 +185,8 @@ def _array(values: Any, wanted: pa.DataType | None) -> Any:
         return values
     values = _without_pandas_nulls(values)
     _check_zones(values, wanted)
+    if wanted is not None and "map<" in str(wanted):
+        _check_pairs(values, wanted)
     try:
         typed = pa.array(values, type=wanted)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
@@ -201,6 +203,27 @@ def _without_pandas_nulls(values: Any) -> Any:
     if {type(pandas.NaT), type(pandas.NA)}.isdisjoint(map(type, values)):
         return values
     return [None if value is pandas.NaT or value is pandas.NA else value for value in values]
+
+
+def _check_pairs(values: Iterable[Any], wanted: pa.DataType) -> None:
+    """Refuse None where a map has a key and a value: Arrow would end the process, with a word of its own inside."""
+    if pa.types.is_struct(wanted):
+        for field in wanted:
+            _check_pairs([row.get(field.name) for row in values if isinstance(row, Mapping)], field.type)
+    elif pa.types.is_list(wanted):
+        _check_pairs(_elements(values), wanted.value_type)
+    elif pa.types.is_map(wanted):
+        maps, pairs = [value for value in values if isinstance(value, Mapping)], _elements(values)
+        if any(pair is None for pair in pairs):
+            raise pa.ArrowInvalid("a map is a dict, or a list of pairs; among these pairs is None")
+        within = [pair[1] for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
+        _check_pairs([*within, *(value for one in maps for value in one.values())], wanted.item_type)
+
+
+def _elements(lists: Iterable[Any]) -> list[Any]:
+    """What is in those that are a list, of whatever library."""
+    plain = [one for one in lists if isinstance(one, Iterable) and not isinstance(one, str | bytes | Mapping)]
+    return [element for one in plain for element in one]
 
 
 def _check_zones(values: Any, wanted: pa.DataType | None) -> None:

@@ -107,6 +107,26 @@ def test_a_column_of_mixed_values_is_refused_by_name() -> None:
         rows_of(pd.DataFrame({"id": [1, 2], "name": ["a", 5]}))
 
 
+@pytest.mark.parametrize(
+    ("columns", "value"),
+    [
+        ("m MAP<STRING, INT>", [None]),
+        ("m MAP<STRING, INT>", [("a", 1), None]),
+        ("m MAP<STRING, INT>", np.array([None])),
+        ("m ARRAY<MAP<STRING, INT>>", [[("a", 1)], [None]]),
+        ("m ROW<a INT, n MAP<STRING, INT>>", {"a": 1, "n": [None]}),
+        ("m MAP<STRING, MAP<STRING, INT>>", {"a": [None]}),
+        ("m MAP<STRING, MAP<STRING, INT>>", [("a", [None])]),
+    ],
+)
+def test_a_map_with_none_for_a_pair_is_refused(columns: str, value: Any) -> None:
+    """Arrow ends the process over it, in whatever it is nested and in whatever form it comes."""
+    schema = Schema.of(parse_columns(columns)[0])
+    for data in ([{"m": value}], {"m": [value]}, pd.DataFrame({"m": pd.Series([value], dtype=object)})):
+        with pytest.raises(LakewardError, match=r"'m' is .* among these pairs is None"):
+            rows_of(data, schema)
+
+
 def test_an_empty_write_is_no_rows() -> None:
     """Nothing in, nothing out."""
     assert rows_of([]) == []
