@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -27,6 +28,8 @@ _PLAIN = {
     pa.binary(): bytes,
 }
 _FEW_ROWS = 100
+#: What Arrow raises for values that it cannot take, and Python: of half a character, of a number that is too large.
+_MISFITS = (ValueError, TypeError, OverflowError, pa.ArrowNotImplementedError)
 
 
 def is_quick(data: Any) -> bool:
@@ -100,11 +103,23 @@ def _of_pandas(frame: Any, schema: Schema) -> Rows:
     check_distinct(names)
     if maps.isdisjoint(names):
         try:
-            return _without_types_of_nothing(pa.Table.from_pandas(_with_index(frame), preserve_index=False))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            table = pa.Table.from_pandas(_with_index(frame), preserve_index=False)
+            return _without_types_of_nothing(_with_nanoseconds(table, _with_index(frame)))
+        except _MISFITS:
             pass  # a column of mixed values: said below, with the column's type
     columns = {str(name): column for name, column in _with_index(frame).items()}
     return columns_as_table(columns, schema)
+
+
+def _with_nanoseconds(table: pa.Table, frame: Any) -> pa.Table:
+    """Of pandas' moments in a column of objects Arrow would keep the microseconds alone, and not say so."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type) and frame.dtypes.iloc[place].kind == "O":
+            finest = pa.timestamp("ns", field.type.tz)
+            with suppress(pa.ArrowInvalid):  # a year that has no nanoseconds, and therefore nothing to lose
+                whole = pa.array(frame.iloc[:, place], finest, from_pandas=True)
+                table = table.set_column(place, field.name, whole)
+    return table
 
 
 def _without_types_of_nothing(table: pa.Table) -> pa.Table:
@@ -169,7 +184,7 @@ def columns_as_table(columns: Mapping[str, Any], schema: Schema) -> pa.Table:
         place = target.get_field_index(name)
         try:
             arrays.append(_array(values, None if place < 0 else target.field(place).type))
-        except (ValueError, pa.ArrowTypeError, OverflowError) as wrong:  # Arrow's, and Python's of half a character
+        except _MISFITS as wrong:
             wanted = "" if place < 0 else f" is {schema.column(name).type};"
             raise ErrorCode.INVALID_TARGET_COLUMN.error(
                 f"Column '{name}'{wanted} the values do not fit: {wrong}"

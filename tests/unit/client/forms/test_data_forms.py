@@ -86,6 +86,18 @@ def test_a_column_of_pandas_without_a_value_is_of_any_type() -> None:
         rows_of(pd.DataFrame({"id": [1, 2], "name": [np.nan, 1.0]}))
 
 
+def test_moments_among_objects_of_pandas_are_whole_or_refused() -> None:
+    """Arrow takes them for Python's, which have microseconds."""
+    moments = [pd.Timestamp("2026-01-01 00:00:00.123456789"), None, pd.Timestamp("2026-01-02")]
+    frame = pd.DataFrame({"at": pd.Series(moments, dtype=object)})
+    found = rows_of(frame, Schema.of(parse_columns("at TIMESTAMP(9)")[0]))
+    assert [row["at"] for row in found] == moments
+    with pytest.raises(LakewardError, match="'at' is TIMESTAMP"):
+        rows_of(frame, Schema.of(parse_columns("at TIMESTAMP(6)")[0]))
+    far = pd.DataFrame({"at": pd.Series([MOMENT.replace(year=9999)], dtype=object)})
+    assert rows_of(far) == [{"id": None, "name": None, "price": None, "at": MOMENT.replace(year=9999)}]
+
+
 def test_maps_of_pandas_go_in_as_they_came_out() -> None:
     """As lists of pairs, which is what Arrow gives pandas, or as dicts; a missing one is NULL."""
     schema = Schema.of(parse_columns("id INT, m MAP<STRING, INT>, r ROW<m MAP<STRING, INT>>")[0])
@@ -141,6 +153,10 @@ def test_an_empty_write_is_no_rows() -> None:
         ({"id": [2**70]}, "id"),
         ({"id": [1], "name": ["a", "b"]}, "length"),
         ([{"name": "half a \udc80 character"}], "name"),
+        (pd.DataFrame({"name": ["half a \udc80 character", None]}, dtype=object), "'name' is STRING"),
+        (pd.DataFrame({"name": [2**63, "x"]}), "'name' is STRING"),
+        ([{"id": np.datetime64("2026-01-01")}], "'id' is BIGINT"),
+        ([{"name": np.datetime64("NaT", "generic")}], "'name' is STRING"),
         (pd.DataFrame([[1, 2, 3]], columns=["id", "name", "name"]), "column 'name' more than once"),
         ("rows", "str is not rows"),
         (5, "int is not rows"),
