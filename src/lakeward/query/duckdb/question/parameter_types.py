@@ -14,6 +14,8 @@ import pyarrow as pa
 
 _MARK = "lakeward parameter "
 _UNKNOWN = "VARCHAR"
+#: Parameters that are looked at one by one, each for the price of a plan.
+_ALONE_MAX = 32
 
 
 class Template(Protocol):
@@ -62,16 +64,17 @@ def find_parameters(duck: Any, template: Template, known: Sequence[str | None]) 
     found = {number: given.get(number) or "BIGINT" for number in template.counts}
     found |= {number: kind for number, kind in given.items() if kind is not None}
     every = range(1, template.parameters + 1)
-    none = "NULL"
-    if len(found) < len(every):
-        sql = template.with_values([_stand_in(number, found, template.counts) for number in every])
-        told = json.loads(duck.execute("SELECT json_serialize_plan(?::VARCHAR)", [sql]).fetchone()[0])
-        found = dict(_casts(told.get("plans") or [], None)) | found
-        if not told["error"]:  # what is still open is a text then, which its values will be
-            none = f"CAST(NULL AS {_UNKNOWN})"
+    left = [number for number in every if number not in found]
+    bound = _bound(duck, template, found, left)
+    if bound is None and 1 < len(left) <= _ALONE_MAX:  # one that can be anything hides what the others are
+        each = [_bound(duck, template, found, [number]) for number in left]
+        found = {number: kind for one in each for number, kind in (one or {}).items()} | found
+    found = (bound or {}) | found
+    # What is open where all are understood is a text, which its values will be.
+    none = "NULL" if bound is None else f"CAST(NULL AS {_UNKNOWN})"
     if not every:
         return Parameters(pa.schema([]), [], [])
-    nulls = [f"CAST(NULL AS {found[number]})" if number in found else none for number in every]
+    nulls = [_null(found[number]) if number in found else none for number in every]
     unknowns = [f"(CASE WHEN random() < 2 THEN {null} END)" for null in nulls]
     columns = (f"CAST(NULL AS {found.get(number, _UNKNOWN)}) AS parameter_{number}" for number in every)
     return Parameters(_columns(duck, f"SELECT {', '.join(columns)}"), nulls, unknowns)
@@ -81,10 +84,21 @@ def _columns(duck: Any, sql: str) -> pa.Schema:
     return duck.execute(sql).to_arrow_reader(1).schema
 
 
-def _stand_in(number: int, found: dict[int, str], counts: frozenset[int]) -> str:
-    if number in counts:
-        return "1"
-    return f"CAST(NULL AS {found[number]})" if number in found else f"'{_MARK}{number}'"
+def _bound(duck: Any, template: Template, known: dict[int, str], asked: Sequence[int]) -> dict[int, str] | None:
+    """The types of these parameters, as far as DuckDB gives them one; None where it does not understand the whole."""
+    if not asked:
+        return {}
+    marks = [
+        "1" if number in template.counts else f"'{_MARK}{number}'" if number in asked else _null(known.get(number))
+        for number in range(1, template.parameters + 1)
+    ]
+    sql = template.with_values(marks)
+    told = json.loads(duck.execute("SELECT json_serialize_plan(?::VARCHAR)", [sql]).fetchone()[0])
+    return None if told["error"] else dict(_casts(told["plans"], None))
+
+
+def _null(kind: str | None) -> str:
+    return "NULL" if kind is None else f"CAST(NULL AS {kind})"
 
 
 def _casts(node: Any, kind: str | None) -> Iterator[tuple[int, str]]:

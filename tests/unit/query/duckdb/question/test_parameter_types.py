@@ -30,6 +30,7 @@ def duck() -> duckdb.DuckDBPyConnection:
         ("SELECT $1::INT + id FROM t WHERE id IN ($2, $2)", [pa.int32(), pa.int64()]),
         ("SELECT 1 FROM t WHERE id = $1 OR $1 IS NULL", [pa.int64()]),
         ("SELECT round($1, 2)", [pa.string()]),
+        ("SELECT price * $1 FROM t WHERE id = $2 AND item = $3", [pa.string(), pa.int64(), pa.string()]),
         ("SELECT 1", []),
     ],
 )
