@@ -161,6 +161,24 @@ def test_a_file_that_is_gone_is_named(conn: psycopg.Connection[Any], tmp_path_fa
             file.rename(file.with_suffix(".parquet"))
 
 
+@pytest.mark.parametrize(
+    ("sql", "has", "lacks"),
+    [
+        ("SHOW TABLES", "orders", "tiering_status"),
+        (f"SHOW TABLES FROM {_OTHER}", "clicks", "tiering_status"),
+        ("SHOW DATABASES", _OTHER, "information_schema"),
+        ("SHOW search_path", _SHOP, "orders"),
+    ],
+)
+def test_people_ask_for_tables_as_they_know_it_from_elsewhere(
+    conn: psycopg.Connection[Any], sql: str, has: str, lacks: str
+) -> None:
+    """Those of the database that they are in, or of another."""
+    found = {row[0] for row in conn.execute(sql).fetchall()}
+    assert has in found
+    assert lacks not in found
+
+
 def test_columns_are_called_as_postgres_calls_them(conn: psycopg.Connection[Any]) -> None:
     """Nothing of how it is answered shows in a name."""
     found = conn.execute("SELECT to_regclass('orders'), 'orders'::regclass, pg_size_pretty(pg_relation_size(1))")

@@ -7,7 +7,8 @@ statements         what each kind of statement comes to
 cursors            answers with a name in SQL
 copying            COPY, and the forms of its rows
 session_words      words that stand for the session
-inner_names        what columns of inner questions are called
+inner_names        what columns of inner questions are called, and those that a value makes
+listings           SHOW TABLES and SHOW DATABASES
 portal             rows on their way to a client
 variables          SET and SHOW
 time_zones         which zones there are, and times in them

@@ -14,6 +14,7 @@ from lakeward.sql_server.postgres.codec.sql_text import SqlText, statements_of
 from lakeward.sql_server.postgres.copying import CopyForm, copied_of
 from lakeward.sql_server.postgres.cursors import Cursor, Cursors, declared_of, wanted_of
 from lakeward.sql_server.postgres.inner_names import with_inner_names
+from lakeward.sql_server.postgres.listings import listing_of
 from lakeward.sql_server.postgres.parameters import cast_oids, duck_type_of, literal_of
 from lakeward.sql_server.postgres.pg_catalog.answers import as_postgres
 from lakeward.sql_server.postgres.pg_catalog.catalogs import PgCatalogs
@@ -214,6 +215,11 @@ class Statements:
         return session_values(self._newcomer.user, self._newcomer.database, self.variables, self._backend)
 
     def _show(self, statement: SqlText, formats: list[int]) -> Work:
+        listing = listing_of(statement, self.variables.database)
+        if listing is not None:
+            work = self._about_catalog(statements_of(listing)[0], formats)
+            work.tag = "SHOW"
+            return work
         if statement.words[1:2] == ("ALL",):
             found = self.variables.all()
             columns = {"name": list(found), "setting": list(found.values()), "description": [""] * len(found)}

@@ -88,7 +88,7 @@ def _check_node(node: dict[str, Any], tree: SqlTree) -> None:
     elif node.get("type") == "BASE_TABLE" and node.get("catalog_name"):
         raise _refusal("A table is named db.table here; there is nothing in front of its database.", at)
     elif node.get("type") == "SHOW_REF" and not node.get("query"):
-        raise _refusal("Tables are listed on the page of tables; SQL here is a SELECT, or DESCRIBE db.table.", at)
+        raise _refusal("What tables there are is not asked by SQL here: it is a SELECT, or DESCRIBE db.table.", at)
     for entry in (node.get("cte_map") or {}).get("map", ()):
         if not _OWN_NAME.fullmatch(entry["key"]):
             raise _refusal(f"A WITH cannot be called {entry['key']!r} here; take a plain name.", at)
