@@ -92,6 +92,23 @@ def test_what_cannot_be_overwritten_is_left_alone(spark: SparkSession, conn: lw.
     assert rows_of(spark, f"fluss.{database}.p") == [(1, "x")]
 
 
+def test_partitions_that_a_lake_has_too_are_left_alone(
+    spark: SparkSession, conn: lw.Connection, database: str
+) -> None:
+    """Dropped here they would stay in the lake, and old rows come back beside the new ones."""
+    lake = {"table.datalake.enabled": "true", "table.datalake.format": "iceberg"}
+    conn.create_table(f"{database}.p", "a INT, dt STRING", partition_by=["dt"], properties=lake)
+    conn.table(f"{database}.p").append({"a": [1], "dt": ["x"]})
+    table = f"fluss.{database}.p"
+    with pytest.raises(IllegalArgumentException, match="cannot be overwritten: it is tiered"):
+        spark.sql(f"INSERT OVERWRITE {table} PARTITION (dt = 'x') VALUES (10)")
+    with pytest.raises(IllegalArgumentException, match="cannot be overwritten: it is tiered"):
+        spark.sql("SELECT 20 AS a, 'x' AS dt").writeTo(table).overwritePartitions()
+    with pytest.raises(IllegalArgumentException, match="cannot be truncated: it is tiered"):
+        spark.sql(f"TRUNCATE TABLE {table} PARTITION (dt = 'x')")
+    assert conn.table(f"{database}.p").count() == 1
+
+
 def test_rows_that_do_not_fit_are_refused(spark: SparkSession, conn: lw.Connection, database: str) -> None:
     """Wrong columns and types are refused before a row is written; a bad row fails its task with one sentence."""
     conn.create_table(f"{database}.t", "a INT NOT NULL, b STRING")

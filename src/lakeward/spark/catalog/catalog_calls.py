@@ -8,7 +8,7 @@ from typing import Any
 from lakeward.errors import ErrorCode, NotFoundError
 from lakeward.model.table import TableDescriptor, TableInfo, TablePath
 from lakeward.query.request.views import View, check_view, parse_name, view_name, view_schema
-from lakeward.spark.catalog.replacing import create, leftover
+from lakeward.spark.catalog.replacing import check_replaceable, create, leftover
 from lakeward.spark.socket.call import Call
 from lakeward.spark.table.property_names import BUCKET_COUNT, BUCKET_KEY, PRIMARY_KEY, check_names
 from lakeward.spark.table.types import schema_of_spark, spark_schema
@@ -208,5 +208,6 @@ def drop_partition(call: Call) -> bool:
 def truncate_partition(call: Call) -> None:
     """Empty a partition: it is dropped and created again."""
     found = call.conn.table(call["table"])
+    check_replaceable(found.info, "truncated")
     found.drop_partition(call["spec"])
     found.create_partition(call["spec"])

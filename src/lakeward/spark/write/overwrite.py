@@ -24,6 +24,7 @@ from lakeward.query.request import filters
 from lakeward.query.request.filters import And, Compare, Filter, In, Or
 from lakeward.query.request.pushdown import keeps_partition, partition_values
 from lakeward.query.request.request import ReadRequest
+from lakeward.spark.catalog.replacing import check_replaceable
 
 
 class Way(enum.Enum):
@@ -90,12 +91,13 @@ class Overwrite:
 
 
 def check_overwrite(path: TablePath, info: TableInfo) -> None:
-    """Refuse to overwrite what has no partitions."""
+    """Refuse to overwrite what has no partitions, or a lake that would keep the old rows."""
     if not info.descriptor.partition_keys:
         raise ErrorCode.TABLE_NOT_PARTITIONED.error(
             f"Table {path} has no partitions, and without the jar only partitions can be overwritten; append, or drop"
             " the table and create it again."
         )
+    check_replaceable(info, "overwritten")
 
 
 def clear_partitions(conn: Connection, path: TablePath, names: set[str] | None) -> None:

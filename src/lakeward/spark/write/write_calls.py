@@ -78,9 +78,11 @@ def begin(call: Call) -> dict[str, Any]:
 def _make_room(call: Call, overwrite: Overwrite) -> str | None:
     """Refuse what cannot be overwritten; the name of the table that is filled in its place, where one is."""
     overwrite.check()
-    if overwrite.way is not Way.AS_A_WHOLE:
+    if overwrite.way is Way.BY_KEY:
         return None
     check_replaceable(overwrite.info, "overwritten")
+    if overwrite.way is Way.BY_PARTITION:
+        return None
     return str(make_beside(call.conn, overwrite.info.path, overwrite.info.descriptor).path)
 
 
