@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from every_type import EVERY_TYPE, ROW_OF_EVERY_TYPE
-from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.errors import AnalysisException, IllegalArgumentException, StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import expr
 from server_process import ServerProcess
@@ -133,3 +133,16 @@ def test_an_aggregation_is_kept_up_to_date(
         writer = totals.writeStream.outputMode("update").option("checkpointLocation", str(tmp_path / "c"))
         writer.trigger(availableNow=True).toTable(f"fluss.{database}.totals").awaitTermination(200)
     assert rows_of(spark, f"fluss.{database}.totals") == [("a", 22), ("b", 11)]
+
+
+def test_a_stream_in_complete_mode_is_refused(
+    spark: SparkSession, conn: lw.Connection, database: str, tmp_path: Path
+) -> None:
+    """It replaces all rows with each micro-batch; appended, they would be there once for each."""
+    conn.create_table(f"{database}.events", "kind STRING").append({"kind": ["a"]})
+    conn.create_table(f"{database}.counts", "kind STRING, count BIGINT")
+    counts = spark.readStream.table(f"fluss.{database}.events").groupBy("kind").count()
+    writer = counts.writeStream.outputMode("complete").option("checkpointLocation", str(tmp_path / "c"))
+    with pytest.raises(StreamingQueryException, match="cannot be in complete mode, which replaces all rows"):
+        writer.trigger(availableNow=True).toTable(f"fluss.{database}.counts").awaitTermination(200)
+    assert conn.table(f"{database}.counts").count() == 0

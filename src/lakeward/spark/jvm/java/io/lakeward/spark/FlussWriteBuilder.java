@@ -60,9 +60,18 @@ class FlussWriteBuilder implements WriteBuilder, SupportsOverwriteV2, SupportsDy
 
             @Override
             public StreamingWrite toStreaming() {
+                checkAppends();
                 return new FlussStreamingWrite(spec);
             }
         };
+    }
+
+    /** Complete mode comes as a truncation, and a micro-batch can only add to what is there. */
+    private void checkAppends() {
+        if (overwrite.get("mode").asText().equals("append")) return;
+        throw new LakewardException("INVALID_CONFIG", "A stream into table " + spec.table() + " cannot be in complete"
+            + " mode, which replaces all rows each time; use update mode, which a table with a primary key takes, or"
+            + " foreachBatch with an overwrite.");
     }
 
     BatchWrite batch(WriteSpec spec, ObjectNode overwrite) {
