@@ -112,6 +112,7 @@ class Node:
         if remote is not None:
             await remote.stop_logs()
         await self.front.drain()
+        self._ground.directory.require_in_place()
         tablets.chores.last_snapshots()
         await tablets.busy.stop()
         self._ground.disk.close()

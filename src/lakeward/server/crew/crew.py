@@ -108,8 +108,8 @@ class Crew:
                 _log.error("%s", wrong.message)
                 self._members[number].kill()  # it may hang, and hear nothing gentler
 
-    async def stop(self) -> None:
-        """End all of them; whoever does not want to is made to."""
+    async def stop(self) -> list[int]:
+        """End all of them; whoever does not want to is made to. Returns who could not stop in order."""
         self._is_stopping = True
         for member in self._members.values():
             member.stop()
@@ -124,3 +124,4 @@ class Crew:
         for task in self._tasks:
             task.cancel()
         self._fleet.close()
+        return [number for number, member in self._members.items() if member.has_failed]

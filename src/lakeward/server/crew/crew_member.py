@@ -45,6 +45,11 @@ class CrewMember:
         """The number of the process."""
         return self._process.pid
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended by an error of its own; whoever was killed has lost nothing that was acknowledged."""
+        return (self._process.returncode or 0) > 0
+
     def on_end(self, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         """Hear of its end."""
 

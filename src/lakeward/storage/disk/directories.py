@@ -86,6 +86,14 @@ class DataDirectory:
         """Whether the name of the directory still leads to the one that was locked, and to its lock."""
         return self._number_of_lock_file() == self._lock_file_number
 
+    def require_in_place(self) -> None:
+        """Refuse to write under a name that leads somewhere else by now; files that are open know nothing of that."""
+        if not self.is_in_place():
+            raise ErrorCode.STORAGE.error(
+                f"The data directory {self.root} was moved, removed or replaced while the server ran: nothing more was "
+                "written there. What was acknowledged is where the directory is now, if it still is."
+            )
+
     def _number_of_lock_file(self) -> int | None:
         try:
             return self.disk.facts(self._lock_file).number

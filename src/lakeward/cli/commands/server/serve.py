@@ -157,9 +157,11 @@ async def _serve(options: ServerOptions, tablets: int, *, verbose: bool) -> None
     tell_supervisor("READY=1")
     await stopping.wait()
     print("Stopping …", flush=True)
-    if crew is not None:
-        await crew.stop()
+    failed = [] if crew is None else await crew.stop()
     await node.stop()
+    if failed:
+        who = ", ".join(map(str, failed))
+        raise ErrorCode.STORAGE.error(f"Not all could stop in order: tablet server {who}; the log above says why.")
     print("Lakeward has stopped; all that was acknowledged is on disk.", flush=True)
 
 

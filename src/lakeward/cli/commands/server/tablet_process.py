@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from lakeward.cli.commands.server.serve import begin_log, run_server, stop_on_signals
+from lakeward.errors import LakewardError
+
+_log = logging.getLogger("lakeward.server.crew.tablet")
 
 
 def main() -> None:
@@ -17,7 +21,11 @@ def main() -> None:
     async def life() -> None:
         await live(brief, stop_on_signals())
 
-    run_server(life())
+    try:
+        run_server(life())
+    except (LakewardError, OSError) as wrong:
+        _log.error("this tablet server ends: %s", wrong)
+        sys.exit(1)
 
 
 if __name__ == "__main__":
