@@ -4,6 +4,7 @@ session           which server, as whom; `--server`, `--user`, `--client` and `-
 cluster_watch     whether there is a cluster to answer for, told by what serves
 credentials       user and password, which is never on the command line
 key_values        KEY=VALUE, as often as it is said
+config_file       settings of a server in a YAML file
 fluss_properties  settings of a server in the variable FLUSS_PROPERTIES
 parameters        what people write → names, places in a log; completion from the server
 command_tree      how commands are found without loading all of them

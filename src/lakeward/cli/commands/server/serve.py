@@ -116,12 +116,9 @@ def options_of(
     environment = settings_of(os.environ.get(VARIABLE, ""), os.environ)
     settings: dict[str, object] = {}
     if config is not None:
-        import yaml
+        from lakeward.cli.input.config_file import settings_in
 
-        try:
-            settings = yaml.safe_load(config.read_text()) or {}
-        except yaml.YAMLError as wrong:
-            raise ErrorCode.INVALID_CONFIG.error(f"{config} cannot be read as YAML: {wrong}") from wrong
+        settings = settings_in(config)
     flags = []
     if data_dir is not None:
         flags.append(f"data.dir={data_dir}")
