@@ -17,6 +17,7 @@ import click
 from lakeward.cli.input.fluss_properties import VARIABLE, settings_of
 from lakeward.cli.output.plain_text import PlainFormatter
 from lakeward.errors import ErrorCode
+from lakeward.options.endpoint import Endpoint
 from lakeward.runtime.files.local_files import LocalFiles
 from lakeward.runtime.files.private_files import keep_private
 from lakeward.runtime.process.settled_heap import settle_heap
@@ -128,15 +129,20 @@ def options_of(
                 "--host and --port stand for one listener, and -D bind.listeners names some, too: leave one of the two"
                 " out."
             )
-        flags.append(f"bind.listeners=FLUSS://{host or 'localhost'}:{_PORT_DEFAULT if port is None else port}")
+        name = (host or "localhost").strip("[]")
+        flags.append(f"bind.listeners={Endpoint('FLUSS', name, _PORT_DEFAULT if port is None else port)}")
     return ServerOptions.of(settings, [*pairs, *flags], environment)
 
 
 def _shown_addresses(addresses: list[ListenerAddress]) -> str:
     """Where clients come in; they take one of several listeners, which differ in what they ask for."""
     if len(addresses) == 1:
-        return f"{addresses[0].host}:{addresses[0].port}"
-    return " or ".join(f"{one.host}:{one.port} ({one.name}, {one.protocol})" for one in addresses)
+        return _shown_address(addresses[0])
+    return " or ".join(f"{_shown_address(one)} ({one.name}, {one.protocol})" for one in addresses)
+
+
+def _shown_address(one: ListenerAddress) -> str:
+    return f"[{one.host}]:{one.port}" if ":" in one.host else f"{one.host}:{one.port}"
 
 
 async def _serve(options: ServerOptions, tablets: int, *, verbose: bool) -> None:
