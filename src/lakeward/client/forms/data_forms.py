@@ -260,6 +260,8 @@ def _are_plain(values: Any, wanted: pa.DataType | None) -> bool:
 def _says_the_same(typed: Any, values: Any) -> bool:
     try:
         found = pa.array(values)
+        if pa.types.is_temporal(typed.type) and pa.types.is_integer(found.type):
+            return False  # of days, or milliseconds, or was it 20260101: a column of numbers is not taken either
         return bool(found.type == typed.type or typed.cast(found.type).equals(found))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         return True  # Arrow has no type of its own for them, or no way back: nothing to compare with

@@ -156,6 +156,7 @@ def test_an_empty_write_is_no_rows() -> None:
         (pd.DataFrame({"name": ["half a \udc80 character", None]}, dtype=object), "'name' is STRING"),
         (pd.DataFrame({"name": [2**63, "x"]}), "'name' is STRING"),
         ([{"id": np.datetime64("2026-01-01")}], "'id' is BIGINT"),
+        ([{"at": 20260101}], "'at' is TIMESTAMP"),
         ([{"name": np.datetime64("NaT", "generic")}], "'name' is STRING"),
         (pd.DataFrame([[1, 2, 3]], columns=["id", "name", "name"]), "column 'name' more than once"),
         ("rows", "str is not rows"),
