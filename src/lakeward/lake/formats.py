@@ -11,6 +11,7 @@ from lakeward.errors import ErrorCode
 from lakeward.lake.library_version import check_library, unfit_library
 from lakeward.lake.port import LakeFormat, LakeReader
 from lakeward.model.table import TableInfo
+from lakeward.runtime.process.held_signals import hold_signals
 
 GROUP = "lakeward.lake_formats"
 _OURS = {
@@ -29,7 +30,8 @@ def quick_reader(name: str) -> QuickReader | None:
     if name not in _QUICK:
         return None
     module, function = _QUICK[name]
-    found: QuickReader = getattr(import_module(module), function)
+    with hold_signals():
+        found: QuickReader = getattr(import_module(module), function)
     return found
 
 
@@ -40,7 +42,8 @@ def lake_format(name: str) -> LakeFormat:
         check_library(name)
         module, kind = _OURS[name]
         try:
-            found: LakeFormat = getattr(import_module(module), kind)()
+            with hold_signals():  # a library would make an error of its own of Ctrl-C, or lose it
+                found: LakeFormat = getattr(import_module(module), kind)()
         except ModuleNotFoundError as missing:
             raise ErrorCode.LAKE_STORAGE_NOT_CONFIGURED.error(
                 f"The lake format '{name}' needs a library that is not installed ({missing.name}): "
