@@ -133,9 +133,28 @@ def test_rows_of_a_log_cannot_be_changed(
 
 
 def test_a_merge_engine_has_its_own_mind(spark: SparkSession, conn: lw.Connection, database: str) -> None:
-    """An UPDATE of a first_row table would change nothing, and so is refused."""
+    """What would change nothing in a first_row table, or not what it says, is refused."""
     conn.create_table(
         f"{database}.t", "id INT, n INT", primary_key=["id"], properties={"table.merge-engine": "first_row"}
     ).upsert({"id": [1], "n": [1]})
     with pytest.raises(IllegalArgumentException, match="merge engine 'first_row'"):
         spark.sql(f"UPDATE fluss.{database}.t SET n = 2")
+    with pytest.raises(IllegalArgumentException, match="merge engine 'first_row'"):
+        spark.sql(f"INSERT OVERWRITE fluss.{database}.t VALUES (2, 2)")
+    for statement in ("DELETE FROM {t} WHERE id = 1", "DELETE FROM {t}", "TRUNCATE TABLE {t}"):
+        with pytest.raises(IllegalArgumentException, match="takes no deletes"):
+            spark.sql(statement.format(t=f"fluss.{database}.t"))
+    assert conn.table(f"{database}.t").lookup([1, 2]).to_pylist()[0]["n"] == 1
+
+
+@pytest.mark.parametrize("behavior", ["IGNORE", "DISABLE"])
+def test_rows_that_cannot_go_are_not_overwritten(
+    spark: SparkSession, conn: lw.Connection, database: str, behavior: str
+) -> None:
+    """Before a new row is there: half an overwriting would be worse than none."""
+    properties = {"table.delete.behavior": behavior}
+    users = conn.create_table(f"{database}.t", "id INT, n INT", primary_key=["id"], properties=properties)
+    users.upsert({"id": [1], "n": [1]})
+    with pytest.raises(IllegalArgumentException, match="takes no deletes"):
+        spark.sql(f"INSERT OVERWRITE fluss.{database}.t VALUES (2, 2)")
+    assert users.count() == 1

@@ -10,13 +10,15 @@ import pyarrow as pa
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.schema import Schema
 from lakeward.model.table import TableInfo
-from lakeward.options.table import MERGE_ENGINE
+from lakeward.options.table import DELETE_BEHAVIOR, MERGE_ENGINE
 from lakeward.records.arrow.arrow_types import arrow_schema
 from lakeward.spark.table.spark_arrow import from_spark
 
 #: The column that says of rows beside it that they are deletes.
 DELETED = "_lakeward_deleted"
 _DELETE = "-D"
+OVERWRITE = "INSERT OVERWRITE"
+_TAKE_ROWS_OUT = {"DELETE", OVERWRITE}
 _LENGTH = struct.Struct(">I")
 
 
@@ -37,7 +39,21 @@ def check_row_level(info: TableInfo, command: str) -> None:
     if engine is not None and command != "DELETE":
         raise ErrorCode.INVALID_TABLE.error(
             f"{command} would not do what it says on table {info.path}: its merge engine '{engine}' decides what"
-            " becomes of a row that is written again. INSERT rows, or DELETE them."
+            " becomes of a row that is written again. INSERT rows, or CREATE OR REPLACE the table."
+        )
+    if command in _TAKE_ROWS_OUT:
+        _check_takes_deletes(info, command)
+
+
+def _check_takes_deletes(info: TableInfo, command: str) -> None:
+    """Refuse where the server would pass over the deletes without a word, or refuse them when new rows are there."""
+    properties = info.descriptor.properties
+    is_told = DELETE_BEHAVIOR.key in properties or MERGE_ENGINE.read(properties) is None
+    behavior = DELETE_BEHAVIOR.read(properties) if is_told else "IGNORE"
+    if behavior != "ALLOW":
+        raise ErrorCode.INVALID_TABLE.error(
+            f"{command} would leave rows in table {info.path}, which takes no deletes ({DELETE_BEHAVIOR.key}="
+            f"{behavior}); CREATE OR REPLACE it to take rows out."
         )
 
 

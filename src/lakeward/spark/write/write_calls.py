@@ -24,7 +24,15 @@ from lakeward.spark.socket.call import Call
 from lakeward.spark.table.chosen_table import columns_of
 from lakeward.spark.table.spark_arrow import spark_arrow_schema
 from lakeward.spark.write.overwrite import Overwrite, Way, clear_partitions, keys_there, stale_keys
-from lakeward.spark.write.row_level import DELETED, check_row_level, deleted_rows, not_by_row, split_keys, with_keys
+from lakeward.spark.write.row_level import (
+    DELETED,
+    OVERWRITE,
+    check_row_level,
+    deleted_rows,
+    not_by_row,
+    split_keys,
+    with_keys,
+)
 from lakeward.spark.write.rows_to_write import RowsToWrite, tell_of_new_columns
 
 _BATCH_ROWS, _BATCH_BYTES = 65_536, 8 << 20
@@ -79,6 +87,7 @@ def _make_room(call: Call, overwrite: Overwrite) -> str | None:
     """Refuse what cannot be overwritten; the name of the table that is filled in its place, where one is."""
     overwrite.check()
     if overwrite.way is Way.BY_KEY:
+        check_row_level(overwrite.info, OVERWRITE)
         return None
     check_replaceable(overwrite.info, "overwritten")
     if overwrite.way is Way.BY_PARTITION:
@@ -189,6 +198,7 @@ def truncate(call: Call) -> bool:
     table = call.conn.table(str(own_path(call)))
     if not table.info.descriptor.has_primary_key:
         raise not_by_row(table.info, "TRUNCATE, or DELETE of all rows,")
+    check_row_level(table.info, "DELETE")
     for keys in keys_there(call.conn, table.info, None):
         table.delete(keys)
     return True
