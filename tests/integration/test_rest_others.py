@@ -18,6 +18,9 @@ import lakeward
 
 ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "item": ["a", "b", "c"]})
 
+#: Right but for its properties, which are read before they are judged.
+_PROPERTIES_AS_LIST = b'{"name": "t", "schema": {"type": "struct", "fields": []}, "properties": [1]}'
+
 
 class World:
     """A cluster with a tiered table, and a catalog that keeps tables of others beside it."""
@@ -199,7 +202,9 @@ def test_odd_requests_are_refused_in_words(world: World) -> None:
         ("POST", "/v1/namespaces/lab/tables", b'{"name": "t", "schema": {"type": "struct", "fields": 3}}', 400),
         ("POST", "/v1/namespaces/none/tables", b'{"name": "t", "schema": {"type": "struct", "fields": []}}', 404),
         ("POST", "/v1/namespaces/lab/tables/none", b'{"requirements": [], "updates": []}', 404),
+        ("POST", "/v1/namespaces/lab/tables", _PROPERTIES_AS_LIST, 400),
         ("POST", "/v1/namespaces/lab/tables/none", b'{"updates": [{"action": "fly"}]}', 400),
+        ("POST", "/v1/namespaces/lab/tables/none", b'{"updates": [{"action": "set-properties", "updates": 1}]}', 400),
         ("POST", "/v1/transactions/commit", b'{"table-changes": 7}', 400),
         ("POST", "/v1/tables/rename", b'{"source": 1}', 400),
         ("POST", "/v1/namespaces/lab/register", b"{}", 406),

@@ -18,7 +18,7 @@ from pyiceberg.table.update import AssertCreate
 
 from lakeward.lake.iceberg.bucket_catalog import BucketCatalog
 from lakeward.lake.iceberg.others.last_added import with_last_added
-from lakeward.lake.iceberg.others.other_errors import OtherError, Trouble, told_plainly
+from lakeward.lake.iceberg.others.other_errors import OtherError, Trouble, read_plainly, told_plainly
 from lakeward.lake.iceberg.others.other_tables import OtherTable, OtherTables, is_below, is_tiered
 from lakeward.lake.iceberg.read.lake_files import is_local, local_path
 from lakeward.runtime.entropy import Entropy
@@ -43,7 +43,8 @@ class OtherChanges:
     def create(self, namespace: str, request: Mapping[str, Any]) -> OtherTable:
         """Make a table, or, staged, say only what it would be."""
         with told_plainly():
-            asked = _CREATE.validate_python({**_OPTIONAL, **request})
+            with read_plainly():
+                asked = _CREATE.validate_python({**_OPTIONAL, **request})
             name = (namespace, asked.name)
             if self._catalog.table_exists(name):
                 raise OtherError(Trouble.EXISTS, f"Table already exists: {namespace}.{asked.name}")
@@ -80,7 +81,9 @@ class OtherChanges:
 
     def _parse_request(self, namespace: str, name: str, request: Mapping[str, Any]) -> CommitTableRequest:
         identifier = {"namespace": [namespace], "name": name}
-        return _COMMIT.validate_json(json.dumps({**with_last_added(request), "identifier": identifier}))
+        text = json.dumps({**with_last_added(request), "identifier": identifier})
+        with read_plainly():
+            return _COMMIT.validate_json(text)
 
     def _check(self, namespace: str, name: str, asked: CommitTableRequest) -> Table | None:
         """Refuse what cannot be, before anything is written; the table as it is."""

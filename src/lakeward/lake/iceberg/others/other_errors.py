@@ -64,3 +64,12 @@ def told_plainly() -> Iterator[None]:
     except tuple(kind for kind, _ in _KINDS) as wrong:
         trouble = next(trouble for kind, trouble in _KINDS if isinstance(wrong, kind))
         raise OtherError(trouble, str(wrong) or trouble.value) from wrong
+
+
+@contextmanager
+def read_plainly() -> Iterator[None]:
+    """A request is read by pyiceberg, which takes for granted in places what JSON may have otherwise."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as wrong:
+        raise OtherError(Trouble.WRONG, f"Not understood: {wrong}") from wrong
