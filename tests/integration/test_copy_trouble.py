@@ -175,6 +175,25 @@ def test_a_target_that_somebody_writes_to_stops_the_copy(servers: tuple[ServerPr
     assert "somebody else writes to the target" in errors.replace("\n", " ")
 
 
+@pytest.mark.covering("source")
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_table_that_is_dropped_meanwhile_is_told_with_its_side(
+    servers: tuple[ServerProcess, ServerProcess], side: str
+) -> None:
+    """That a table does not exist says too little where there are two of each."""
+    source, target = servers
+    with (
+        lakeward.connect((source if side == "source" else target).bootstrap) as that_side,
+        lakeward.connect(target.bootstrap) as there,
+        _copying(source, target, LOG, "--follow", "--no-verify") as process,
+    ):
+        assert eventually(lambda: _copied(there, LOG) == EVENTS)
+        that_side.drop_table(LOG)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert f"was dropped in the {side} at" in errors.replace("\n", " ")
+
+
 @pytest.mark.long
 def test_following_ends_with_ctrl_c_and_says_how_far_it_is(servers: tuple[ServerProcess, ServerProcess]) -> None:
     """It is how a person says that it is enough."""

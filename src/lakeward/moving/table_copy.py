@@ -9,7 +9,8 @@ from lakeward.client.forms.results import BucketId
 from lakeward.client.raw.log_tail import LogTail
 from lakeward.client.raw.raw_writer import RawWriter
 from lakeward.client.tables.connection import AsyncConnection
-from lakeward.errors import ErrorCode, LakewardError
+from lakeward.client.tables.table import AsyncTable
+from lakeward.errors import ErrorCode, LakewardError, NotFoundError
 from lakeward.model.table import TablePath
 from lakeward.moving.report import TableReport, Watch, Way, ignore
 from lakeward.moving.state_sync import StateSync
@@ -114,7 +115,13 @@ class TableCopy:
         """Where the target ends, if offsets there are the source's. To be asked before the source, which is ahead."""
         if self.twins is None or self._state is not None:
             return {}
-        return await self.twins.target.offsets("latest")
+        try:
+            return await self.twins.target.offsets("latest")
+        except NotFoundError as wrong:
+            raise ErrorCode.TABLE_NOT_EXIST.error(
+                f"{self._path}, or a partition of it, was dropped in the target at {self._target.bootstrap}. Start the "
+                "copy again, and what is missing is copied anew."
+            ) from wrong
 
     def _check_ends(self, theirs: Mapping[BucketId, int], ends: Mapping[BucketId, int]) -> None:
         for id_, end in ends.items():
@@ -131,14 +138,23 @@ class TableCopy:
         return sum(max(end - self.positions.get(id_, 0), 0) for id_, end in ends.items())
 
     async def _ends(self) -> dict[BucketId, int]:
-        return await (await self._source.table(self._path)).offsets("latest")
+        return await (await self._source_now()).offsets("latest")
+
+    async def _source_now(self) -> AsyncTable:
+        try:
+            return await self._source.table(self._path)
+        except NotFoundError as wrong:
+            raise ErrorCode.TABLE_NOT_EXIST.error(
+                f"{self._path} was dropped in the source at {self._source.bootstrap}; what was copied of it stays in "
+                "the target. Start the copy again for the other tables."
+            ) from wrong
 
     async def _meet(self) -> Twins:
         """Both tables as they are now; a source that has got columns gets them in the target too."""
         if self.twins is None:
             self.twins = await make_twin(self._source, self._target, self._path, self._given, self.report)
         else:
-            now = await self._source.table(self._path)
+            now = await self._source_now()
             if now.info.table_id != self.twins.source.info.table_id:
                 raise ErrorCode.TABLE_NOT_EXIST.error(
                     f"{self._path} was dropped in the source at {self._source.bootstrap} and created anew; drop the "
