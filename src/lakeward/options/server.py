@@ -328,12 +328,12 @@ for _key in INERT_KEYS:
     _inert(_key, LIST if _key in {"remote.data.dirs", "remote.data.dirs.weights"} else TEXT)
 _inert("log.index.file-size", SIZE, 10 * _MB)
 _inert("server.writer-id.expiration-check-interval", DURATION, 10 * _MINUTE_MS)
+_inert("kv.rocksdb.shared-rate-limiter.bytes-per-sec", SIZE, dynamic=True)
 
 #: What ALTER_CLUSTER_CONFIGS may change while the server runs.
 DYNAMIC_PREFIXES = ("datalake.",)
 DYNAMIC_KEYS = frozenset(option.key for option in SERVER_OPTIONS if option.dynamic) | {
     "kv.leader-replica.memory-reserved",
-    "kv.rocksdb.shared-rate-limiter.bytes-per-sec",
     "remote.data.dirs",
     "remote.data.dirs.strategy",
     "remote.data.dirs.weights",

@@ -71,6 +71,7 @@ def test_an_option_can_be_set_to_nothing() -> None:
         ("server.data-disk.write-limit-ratio", "1.5", SET),
         ("no.such.option", "1", SET),
         ("kv.snapshot.interval", "soon", SET),
+        ("kv.rocksdb.shared-rate-limiter.bytes-per-sec", "soon", SET),
         ("kv.snapshot.interval", "1 min", APPEND),
         ("kv.snapshot.interval", "1 min", 9),
         ("datalake.format", "delta", SET),
