@@ -244,7 +244,10 @@ def _load(body: bytes) -> Any:
 
 
 def _short(wrong: Exception) -> str:
-    return f"{wrong!r:.200}"
+    """What is wrong, as a sentence for people; only what we did not foresee is told by its kind."""
+    if isinstance(wrong, KeyError):
+        return f"{wrong!s:.200} is missing."
+    return f"{wrong!s:.200}".rstrip(".") + "." if isinstance(wrong, ValueError) else f"{wrong!r:.200}."
 
 
 def parse_descriptor(body: bytes) -> TableDescriptor:

@@ -50,6 +50,7 @@ NEW_TABLES: dict[str, dict[str, Any]] = {
         **PK,
         "properties": with_(log_format="INDEXED"),
     },
+    "The table descriptor cannot be read: bucket_count must be between 1 and 2147483647, not 0.": {"count": 0},
     "__offset, __bucket cannot be used as column names, because they are reserved system columns in Fluss. Please use"
     " other names for these columns. The reserved system columns are: __offset, __timestamp, __bucket": {
         "columns": ["__offset BIGINT", "__bucket BIGINT"]
