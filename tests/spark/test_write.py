@@ -92,9 +92,7 @@ def test_what_cannot_be_overwritten_is_left_alone(spark: SparkSession, conn: lw.
     assert rows_of(spark, f"fluss.{database}.p") == [(1, "x")]
 
 
-def test_partitions_that_a_lake_has_too_are_left_alone(
-    spark: SparkSession, conn: lw.Connection, database: str
-) -> None:
+def test_partitions_that_a_lake_has_too_are_left_alone(spark: SparkSession, conn: lw.Connection, database: str) -> None:
     """Dropped here they would stay in the lake, and old rows come back beside the new ones."""
     lake = {"table.datalake.enabled": "true", "table.datalake.format": "iceberg"}
     conn.create_table(f"{database}.p", "a INT, dt STRING", partition_by=["dt"], properties=lake)
