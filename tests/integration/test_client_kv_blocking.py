@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -37,6 +39,36 @@ def test_rows_in_and_out(table: lakeward.Table) -> None:
     assert table.head(2).num_rows == 2
     changes = table.changelog().to_pandas()
     assert sorted(changes["_change_type"]) == sorted(["+I"] * 4 + ["-U", "+U", "-D"])
+
+
+_INTERRUPTED = """
+import os, signal, sys
+import lakeward
+
+class CtrlC:
+    came = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba.np" and not CtrlC.came:
+            CtrlC.came = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+with lakeward.connect(sys.argv[1]) as connection:
+    table = connection.table(sys.argv[2])
+    sys.meta_path.insert(0, CtrlC())
+    try:
+        table.lookup([1])
+    except KeyboardInterrupt:
+        print("stopped", table.lookup([1])["name"].to_pylist())
+"""
+
+
+def test_a_first_lookup_that_is_stopped_leaves_the_next_one_whole(server: Any, table: lakeward.Table) -> None:
+    """It loads libraries, which cannot be loaded again once they are left half-loaded; a notebook goes on."""
+    table.upsert(rows(1))
+    program = [sys.executable, "-c", _INTERRUPTED, server.bootstrap, str(table.path)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("stopped ['row 1']\n", "")
 
 
 def test_a_pipelined_upserter(table: lakeward.Table) -> None:

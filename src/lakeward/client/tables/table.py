@@ -24,6 +24,7 @@ from lakeward.client.write.short_appends import ShortAppends
 from lakeward.client.write.writer import AsyncWriter
 from lakeward.errors import ErrorCode, LakewardError
 from lakeward.model.table import TableInfo, TablePath
+from lakeward.runtime.process.held_signals import hold_signals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -96,7 +97,8 @@ class AsyncTable:
     @cached_property
     def _keyed_rows(self) -> KeyedRows:
         self._must_have_key()
-        from lakeward.client.tables.keyed_rows import KeyedRows
+        with hold_signals():  # blocking code imports this on its own thread: what Ctrl-C leaves half-imported stays so
+            from lakeward.client.tables.keyed_rows import KeyedRows
 
         return KeyedRows(self._cluster, self._ids, self.info, self._partitions, self._bucketing)
 
