@@ -113,6 +113,7 @@ def test_what_the_lake_knows_is_a_table(spark: SparkSession, lake: Warehouse, da
     snapshots = spark.sql(f"SELECT * FROM {name}.snapshots").collect()
     assert [row.snapshot_id for row in snapshots] == rounds[::-1]
     assert snapshots[0].total_rows == 200
+    assert all(row.is_ours for row in snapshots)
     assert spark.sql(f"SELECT snapshot_id FROM {name}.history WHERE is_current").collect()[0][0] == rounds[-1]
     assert spark.sql(f"SELECT sum(record_count) FROM {name}.files WHERE bucket < 2").collect()[0][0] == 200
     with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):

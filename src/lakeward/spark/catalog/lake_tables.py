@@ -46,7 +46,7 @@ def _rows(what: str, reader: LakeReader) -> list[list[Any]]:
     known = reader.snapshots()
     match what:
         case "snapshots":
-            return [[_micros(s), s.snapshot_id, s.total_rows, s.total_bytes, s.round_id is None] for s in known]
+            return [[_micros(s), s.snapshot_id, s.total_rows, s.total_bytes, _is_round(s)] for s in known]
         case "history":
             return [[_micros(s), s.snapshot_id, s is known[0]] for s in known]
         case _:
@@ -65,6 +65,10 @@ def _files(reader: LakeReader, snapshot: LakeSnapshot) -> list[list[Any]]:
         ]
         for f in reader.files(snapshot.snapshot_id)
     ]
+
+
+def _is_round(snapshot: LakeSnapshot) -> bool:
+    return snapshot.round_id in (None, snapshot.snapshot_id)
 
 
 def _micros(snapshot: LakeSnapshot) -> int:
