@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lakeward.client.blocking.loading import load_forms
 from lakeward.client.blocking.sync_scan import Scan, iterate
 from lakeward.client.blocking.sync_writers import Upserter, Writer
 from lakeward.client.cluster.loop_thread import LoopThread
@@ -66,6 +67,7 @@ class Table:
         `data` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas or polars DataFrame, a list of dicts,
         a dict of lists, or an iterable of any of these.
         """
+        load_forms()
         from lakeward.client.forms.data_forms import is_quick
 
         if is_quick(data):
@@ -93,6 +95,7 @@ class Table:
         `data` is what `append` takes. It must have every column, so that nothing is overwritten with NULL by accident;
         with `columns` (all of the primary key among them) only those are written and the others keep their values.
         """
+        load_forms()
         from lakeward.client.forms.data_forms import is_quick
 
         if is_quick(data):

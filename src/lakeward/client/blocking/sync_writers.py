@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
+from lakeward.client.blocking.loading import load_forms
 from lakeward.client.cluster.loop_thread import LoopThread
 from lakeward.client.forms.results import AppendResult, UpsertResult
 from lakeward.client.write.writer import AsyncWriter
@@ -89,6 +90,7 @@ class Writer(_Pipeline):
 
     def write(self, data: Any) -> None:
         """Queue rows; waits while too much is in flight. Raises the first failure of earlier rows."""
+        load_forms()
         from lakeward.client.forms.data_forms import batches_of, is_quick
 
         if is_quick(data):
@@ -113,6 +115,7 @@ class Upserter(_Pipeline):
 
     def upsert(self, data: Any) -> None:
         """Queue rows to put; waits while too much is in flight. Raises the first failure of earlier changes."""
+        load_forms()
         from lakeward.client.forms.data_forms import is_quick
 
         if is_quick(data):
