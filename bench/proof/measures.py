@@ -99,24 +99,24 @@ def union(tell: Tell) -> None:
 
 
 def tpch_duckdb(tell: Tell) -> None:
-    """All 22 queries over four kinds of tables."""
-    for lake_format in ("iceberg", "paimon"):
+    """All 22 queries over four kinds of tables, at the factors that were promised."""
+    for lake_format, factor in (("iceberg", 1), ("paimon", 0.1)):
         for kind in ("log", "key"):
-            tell(f"{lake_format} {kind}", _tpch(lake_format, kind, "duckdb", 2))
+            tell(f"{lake_format} {kind}", _tpch(factor, lake_format, kind, "duckdb", 3))
 
 
 def tpch_spark(tell: Tell) -> None:
     """The same in Spark."""
     for kind in ("log", "key"):
-        tell(kind, _tpch("iceberg", kind, "spark", 1))
+        tell(kind, _tpch(0.1, "iceberg", kind, "spark", 1))
 
 
-def _tpch(lake_format: str, kind: str, engine: str, rounds: int) -> float:
+def _tpch(factor: float, lake_format: str, kind: str, engine: str, rounds: int) -> float:
     from bench.tpch.__main__ import report
     from bench.tpch.data import loaded
     from bench.tpch.sides import ENGINES
 
-    with loaded(0.1, lake_format, kind) as tables, ENGINES[engine](tables) as sides:
+    with loaded(factor, lake_format, kind) as tables, ENGINES[engine](tables) as sides:
         return report(tables, sides, rounds)
 
 

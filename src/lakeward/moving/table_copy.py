@@ -9,7 +9,6 @@ from lakeward.client.forms.results import BucketId
 from lakeward.client.raw.log_tail import LogTail
 from lakeward.client.raw.raw_writer import RawWriter
 from lakeward.client.tables.connection import AsyncConnection
-from lakeward.client.tables.table import AsyncTable
 from lakeward.errors import ErrorCode, LakewardError, NotFoundError
 from lakeward.model.table import TablePath
 from lakeward.moving.report import TableReport, Watch, Way, ignore
@@ -56,6 +55,12 @@ class TableCopy:
 
     async def round(self) -> int:
         """Copy what there is now; returns how many offsets it was behind when it began."""
+        try:
+            return await self._round()
+        except NotFoundError as wrong:
+            raise await self._gone(wrong) from wrong
+
+    async def _round(self) -> int:
         theirs = await self._target_ends()
         ends = await self._ends()
         self._check_ends(theirs, ends)
@@ -105,8 +110,11 @@ class TableCopy:
 
     async def count_behind(self) -> None:
         """Ask both sides how far the copy is, and report it; an error where the target has more than the source."""
-        theirs = await self._target_ends()
-        ends = await self._ends()
+        try:
+            theirs = await self._target_ends()
+            ends = await self._ends()
+        except NotFoundError as wrong:
+            raise await self._gone(wrong) from wrong
         self._check_ends(theirs, ends)
         self._move_to({id_: end for id_, end in theirs.items() if id_ in ends}, {})
         self.report.behind = self._behind(ends)
@@ -115,13 +123,23 @@ class TableCopy:
         """Where the target ends, if offsets there are the source's. To be asked before the source, which is ahead."""
         if self.twins is None or self._state is not None:
             return {}
-        try:
-            return await self.twins.target.offsets("latest")
-        except NotFoundError as wrong:
-            raise ErrorCode.TABLE_NOT_EXIST.error(
-                f"{self._path}, or a partition of it, was dropped in the target at {self._target.bootstrap}. Start the "
-                "copy again, and what is missing is copied anew."
-            ) from wrong
+        return await self.twins.target.offsets("latest")
+
+    async def _gone(self, wrong: NotFoundError) -> LakewardError:
+        """The error for a table that was there when this began, or a partition of it: which side has dropped it."""
+        if self.twins is None:
+            return wrong
+        if await _lacks(self._source, self._path):
+            return ErrorCode.TABLE_NOT_EXIST.error(
+                f"{self._path} was dropped in the source at {self._source.bootstrap}; what was copied of it stays in "
+                "the target. Start the copy again for the other tables."
+            )
+        if await _lacks(self._target, self._path):
+            return ErrorCode.TABLE_NOT_EXIST.error(
+                f"{self._path} was dropped in the target at {self._target.bootstrap}. Start the copy again, and it is "
+                "copied anew."
+            )
+        return wrong
 
     def _check_ends(self, theirs: Mapping[BucketId, int], ends: Mapping[BucketId, int]) -> None:
         for id_, end in ends.items():
@@ -138,23 +156,14 @@ class TableCopy:
         return sum(max(end - self.positions.get(id_, 0), 0) for id_, end in ends.items())
 
     async def _ends(self) -> dict[BucketId, int]:
-        return await (await self._source_now()).offsets("latest")
-
-    async def _source_now(self) -> AsyncTable:
-        try:
-            return await self._source.table(self._path)
-        except NotFoundError as wrong:
-            raise ErrorCode.TABLE_NOT_EXIST.error(
-                f"{self._path} was dropped in the source at {self._source.bootstrap}; what was copied of it stays in "
-                "the target. Start the copy again for the other tables."
-            ) from wrong
+        return await (await self._source.table(self._path)).offsets("latest")
 
     async def _meet(self) -> Twins:
         """Both tables as they are now; a source that has got columns gets them in the target too."""
         if self.twins is None:
             self.twins = await make_twin(self._source, self._target, self._path, self._given, self.report)
         else:
-            now = await self._source_now()
+            now = await self._source.table(self._path)
             if now.info.table_id != self.twins.source.info.table_id:
                 raise ErrorCode.TABLE_NOT_EXIST.error(
                     f"{self._path} was dropped in the source at {self._source.bootstrap} and created anew; drop the "
@@ -291,3 +300,11 @@ class TableCopy:
         writer = twins.target.raw_writer()
         writer.translate(twins.source.info, twins.schemas)
         return writer
+
+
+async def _lacks(side: AsyncConnection, path: TablePath) -> bool:
+    try:
+        await side.table(path)
+    except NotFoundError:
+        return True
+    return False
