@@ -41,7 +41,7 @@ MEASURES = {
         Measure("raw", f"{_HERE}:raw", 50, "300 MB, 1 MB batches"),
         Measure("fairness", f"{_HERE}:fairness", 40, "8 s of batches of 50,000 rows"),
         Measure("union", f"{_HERE}:union", 180, "4 M log rows, 5 M keys; full: python -m bench.union"),
-        Measure("tpch-duckdb", f"{_HERE}:tpch_duckdb", 400, "Iceberg at factor 1, Paimon at 0.1"),
+        Measure("tpch-duckdb", f"{_HERE}:tpch_duckdb", 250, "Iceberg at factor 1, Paimon at 0.1"),
         Measure("tpch-spark", f"{_HERE}:tpch_spark", 280, "factor 0.1; full: --factor 1 --engine spark"),
         Measure("remote", f"{_HERE}:remote_scans", 140, "4 M rows"),
         Measure("tiering", f"{_HERE}:tiering_round", 150, "4 M rows, tasks on threads"),
