@@ -58,7 +58,7 @@ class TableCopy:
         try:
             return await self._round()
         except NotFoundError as wrong:
-            raise await self._gone(wrong) from wrong
+            raise await self._explain_loss(wrong) from wrong
 
     async def _round(self) -> int:
         theirs = await self._target_ends()
@@ -114,7 +114,7 @@ class TableCopy:
             theirs = await self._target_ends()
             ends = await self._ends()
         except NotFoundError as wrong:
-            raise await self._gone(wrong) from wrong
+            raise await self._explain_loss(wrong) from wrong
         self._check_ends(theirs, ends)
         self._move_to({id_: end for id_, end in theirs.items() if id_ in ends}, {})
         self.report.behind = self._behind(ends)
@@ -125,7 +125,7 @@ class TableCopy:
             return {}
         return await self.twins.target.offsets("latest")
 
-    async def _gone(self, wrong: NotFoundError) -> LakewardError:
+    async def _explain_loss(self, wrong: NotFoundError) -> LakewardError:
         """The error for a table that was there when this began, or a partition of it: which side has dropped it."""
         if self.twins is None:
             return wrong
